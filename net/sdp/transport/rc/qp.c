@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC transport: queue pair, receive and send rings, completions.
+ * RC transport: queue pair, posting, sending, completions.
  *
  * Receives and sends are rings of buffers. A reliable connection completes
  * requests in the order of posting, so one cqe per direction suffices: a
@@ -15,120 +15,6 @@
 
 /* Maximum number of bytes in received buffers that are kept for reuse. */
 #define SPARE_BYTES	(512 * 1024)
-
-static struct rc_msg *ring_slot(struct rc_ring *ring, u32 index)
-{
-	return &ring->slots[index % ring->size];
-}
-
-static int ring_alloc(struct rc_ring *ring, u16 size, u16 sges)
-{
-	int i;
-
-	ring->slots = kcalloc(size, sizeof(*ring->slots), GFP_KERNEL);
-	ring->dma = kcalloc(size * sges, sizeof(*ring->dma), GFP_KERNEL);
-	if (!ring->slots || !ring->dma)
-		return -ENOMEM;
-	for (i = 0; i < size; i++)
-		ring->slots[i].dma = &ring->dma[i * sges];
-	ring->size = size;
-	ring->sges = sges;
-	return 0;
-}
-
-/* Bytes of the linear part that the device accesses: data or receive room. */
-static u32 msg_linear_bytes(const struct sk_buff *skb,
-			    enum dma_data_direction dir)
-{
-	if (dir == DMA_TO_DEVICE)
-		return skb_headlen(skb);
-	return skb->data_len ? skb_headlen(skb) : sdp_buf_cb(skb)->size;
-}
-
-static void msg_unmap(struct rc_link *rc, struct rc_msg *msg,
-		      enum dma_data_direction dir)
-{
-	struct ib_device *ib = rc->dev->ib;
-	struct sk_buff *skb = msg->skb;
-	u32 linear = msg_linear_bytes(skb, dir);
-	u64 *dma = msg->dma;
-	int i;
-
-	if (linear)
-		ib_dma_unmap_single(ib, *dma++, linear, dir);
-	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
-		ib_dma_unmap_page(ib, *dma++,
-				  skb_frag_size(&skb_shinfo(skb)->frags[i]),
-				  dir);
-}
-
-/**
- * rc_map_piece() - map a piece of a message for the device
- * @ib: device
- * @page: page in which the piece begins
- * @offset: offset in @page
- * @sge: its length is set by the caller; its address is filled in
- * @dir: direction of the DMA
- *
- * A function of its own, so that a test can make it fail: mappings of
- * soft-RoCE never fail.
- *
- * Return: false when the piece cannot be mapped just now.
- */
-noinline bool rc_map_piece(struct ib_device *ib, struct page *page, u32 offset,
-			   struct ib_sge *sge, enum dma_data_direction dir)
-{
-	sge->addr = ib_dma_map_page(ib, page, offset, sge->length, dir);
-	return !ib_dma_mapping_error(ib, sge->addr);
-}
-
-static bool msg_map_piece(struct rc_link *rc, struct ib_sge *sge,
-			  struct page *page, u32 offset, u32 len,
-			  enum dma_data_direction dir)
-{
-	sge->length = len;
-	sge->lkey = rc->dev->pd->local_dma_lkey;
-	return rc_map_piece(rc->dev->ib, page, offset, sge, dir);
-}
-
-/*
- * Map all pieces of msg->skb into @sge. Returns their number, or 0 with
- * nothing mapped.
- */
-static int msg_map(struct rc_link *rc, struct rc_msg *msg, struct ib_sge *sge,
-		   enum dma_data_direction dir)
-{
-	struct ib_device *ib = rc->dev->ib;
-	struct sk_buff *skb = msg->skb;
-	u32 linear = msg_linear_bytes(skb, dir);
-	int n = 0, i;
-
-	if (linear) {
-		if (!msg_map_piece(rc, sge, virt_to_page(skb->data),
-				   offset_in_page(skb->data), linear, dir))
-			return 0;
-		msg->dma[n++] = sge->addr;
-	}
-	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++, n++) {
-		skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
-
-		if (!msg_map_piece(rc, &sge[n], skb_frag_page(frag),
-				   skb_frag_off(frag), skb_frag_size(frag),
-				   dir))
-			goto undo;
-		msg->dma[n] = sge[n].addr;
-	}
-	return n;
-
-undo:
-	while (i-- > 0)
-		ib_dma_unmap_page(ib, msg->dma[--n],
-				  skb_frag_size(&skb_shinfo(skb)->frags[i]),
-				  dir);
-	if (linear)
-		ib_dma_unmap_single(ib, msg->dma[0], linear, dir);
-	return 0;
-}
 
 /*
  * Note that a mapping has failed. Bounce buffers or addresses of an IOMMU are
@@ -202,8 +88,8 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		rx_failed(rc, wc->status);
 		return;
 	}
-	msg = ring_slot(&rc->rx, rc->rx.tail);
-	msg_unmap(rc, msg, DMA_FROM_DEVICE);
+	msg = rc_ring_slot(&rc->rx, rc->rx.tail);
+	rc_msg_unmap(rc, msg, DMA_FROM_DEVICE);
 	skb = msg->skb;
 	msg->skb = NULL;
 	/* Free the slot. Pairs with rc_post(). */
@@ -250,9 +136,9 @@ static void tx_arrived(struct rc_link *rc)
 
 	__skb_queue_head_init(&sent.blocks);
 	do {
-		struct rc_msg *msg = ring_slot(&rc->tx, rc->tx.tail);
+		struct rc_msg *msg = rc_ring_slot(&rc->tx, rc->tx.tail);
 
-		msg_unmap(rc, msg, DMA_TO_DEVICE);
+		rc_msg_unmap(rc, msg, DMA_TO_DEVICE);
 		last = msg->signaled;
 		sent.messages++;
 		sent.payload += sdp_buf_cb(msg->skb)->payload;
@@ -424,10 +310,11 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 	if (rx_sges > rc->dev->ib->attrs.max_recv_sge || !config->tx_frags)
 		return -EOPNOTSUPP;
 	/* One more while a reader's memory is advertised: see credit.h. */
-	err = ring_alloc(&rc->rx, config->recv_max + config->rdma, rx_sges);
+	err = rc_ring_alloc(&rc->rx, config->recv_max + config->rdma,
+			    rx_sges);
 	if (!err)
-		err = ring_alloc(&rc->tx, config->send_slots,
-				 1 + config->tx_frags);
+		err = rc_ring_alloc(&rc->tx, config->send_slots,
+				    1 + config->tx_frags);
 	if (err)
 		return err;
 
@@ -526,7 +413,7 @@ static bool rx_post_one(struct rc_link *rc, u32 size)
 {
 	struct ib_sge sge[SDP_RECV_SGE_MAX];
 	struct ib_recv_wr wr = { .wr_cqe = &rc->rx_cqe, .sg_list = sge };
-	struct rc_msg *msg = ring_slot(&rc->rx, rc->rx.head);
+	struct rc_msg *msg = rc_ring_slot(&rc->rx, rc->rx.head);
 	struct sk_buff *skb = rx_take_spare(rc, size);
 
 	if (!skb)
@@ -535,7 +422,7 @@ static bool rx_post_one(struct rc_link *rc, u32 size)
 		return false;
 	sdp_buf_cb(skb)->reused = true;
 	msg->skb = skb;
-	wr.num_sge = msg_map(rc, msg, sge, DMA_FROM_DEVICE);
+	wr.num_sge = rc_msg_map(rc, msg, sge, DMA_FROM_DEVICE);
 	if (!wr.num_sge) {
 		link_map_failed(rc, &rc->rx_unmapped);
 		goto drop;
@@ -545,7 +432,7 @@ static bool rx_post_one(struct rc_link *rc, u32 size)
 	if (!ib_post_recv(rc->qp, &wr, NULL))
 		return true;
 	rc->rx.head--;
-	msg_unmap(rc, msg, DMA_FROM_DEVICE);
+	rc_msg_unmap(rc, msg, DMA_FROM_DEVICE);
 drop:
 	msg->skb = NULL;
 	kfree_skb(skb);
@@ -644,11 +531,11 @@ static bool tx_post(struct rc_link *rc, struct sk_buff *skb, bool flush)
 	struct ib_rdma_wr wr = {
 		.wr = { .wr_cqe = &rc->tx_cqe, .sg_list = sge }
 	};
-	struct rc_msg *msg = ring_slot(&rc->tx, rc->tx.head);
+	struct rc_msg *msg = rc_ring_slot(&rc->tx, rc->tx.head);
 
 	tx_set_operation(&wr, sdp_buf_cb(skb));
 	msg->skb = skb;
-	wr.wr.num_sge = msg_map(rc, msg, sge, DMA_TO_DEVICE);
+	wr.wr.num_sge = rc_msg_map(rc, msg, sge, DMA_TO_DEVICE);
 	if (!wr.wr.num_sge) {
 		msg->skb = NULL;
 		link_map_failed(rc, &rc->tx_unmapped);
@@ -661,7 +548,7 @@ static bool tx_post(struct rc_link *rc, struct sk_buff *skb, bool flush)
 	if (!ib_post_send(rc->qp, &wr.wr, NULL))
 		return true;
 	rc->tx.head--;
-	msg_unmap(rc, msg, DMA_TO_DEVICE);
+	rc_msg_unmap(rc, msg, DMA_TO_DEVICE);
 	msg->skb = NULL;
 	kfree_skb(skb);
 	rc_link_poke(rc, RC_BROKEN);
@@ -691,7 +578,7 @@ static void tx_mark(struct rc_link *rc)
 	    test_bit(RC_NO_PROBES, &rc->flags))
 		return;
 	rc->unsignaled = 0;
-	ring_slot(&rc->tx, rc->tx.head - 1)->signaled = true;
+	rc_ring_slot(&rc->tx, rc->tx.head - 1)->signaled = true;
 	WRITE_ONCE(rc->marked, true);
 	if (ib_post_send(rc->qp, &wr.wr, NULL))
 		rc_link_poke(rc, RC_BROKEN);
@@ -869,19 +756,6 @@ void rc_qp_settle(struct rc_link *rc)
 		schedule_timeout_uninterruptible(RC_QUIET_WAIT);
 }
 
-static void ring_free(struct rc_link *rc, struct rc_ring *ring,
-		      enum dma_data_direction dir)
-{
-	for (; ring->tail != ring->head; ring->tail++) {
-		struct rc_msg *msg = ring_slot(ring, ring->tail);
-
-		msg_unmap(rc, msg, dir);
-		kfree_skb(msg->skb);
-	}
-	kfree(ring->slots);
-	kfree(ring->dma);
-}
-
 /**
  * rc_qp_destroy() - free what rc_prepare() and posting have created
  * @rc: link without owner; its queue pair is drained and quiet, or never went
@@ -893,8 +767,8 @@ void rc_qp_destroy(struct rc_link *rc)
 		ib_destroy_qp(rc->qp);
 	if (rc->cq)
 		ib_cq_pool_put(rc->cq, rc->cqes);
-	ring_free(rc, &rc->rx, DMA_FROM_DEVICE);
-	ring_free(rc, &rc->tx, DMA_TO_DEVICE);
+	rc_ring_free(rc, &rc->rx, DMA_FROM_DEVICE);
+	rc_ring_free(rc, &rc->tx, DMA_TO_DEVICE);
 	__skb_queue_purge(&rc->kept);
 	__skb_queue_purge(&rc->spare);
 }

@@ -14,6 +14,7 @@
  *	origin.c	origin and plausibility of a connection request
  *	cm_accept.c	accepting side, REQ to REP; CM events of both sides
  *	qp.c		queue pair: posting, sending, completions
+ *	posted.c	rings of posted buffers, and their DMA mapping
  *	drain.c		drain of a queue pair within a time limit
  *	mr.c		registration of memory for RDMA
  *	rdma_rw.c	RDMA reads and writes
@@ -509,6 +510,11 @@ static inline unsigned long rc_cm_time(int exponent)
 	return msecs_to_jiffies(1U << clamp(exponent - 8, 0, 23));
 }
 
+static inline struct rc_msg *rc_ring_slot(struct rc_ring *ring, u32 index)
+{
+	return &ring->slots[index % ring->size];
+}
+
 static inline struct rc_link *to_rc(struct sdp_link *link)
 {
 	return container_of(link, struct rc_link, link);
@@ -596,8 +602,6 @@ void rc_recycle(struct sdp_link *link, struct sk_buff *skb);
 void rc_trim(struct sdp_link *link);
 void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush);
 void rc_resend(struct sdp_link *link);
-bool rc_map_piece(struct ib_device *ib, struct page *page, u32 offset,
-		  struct ib_sge *sge, enum dma_data_direction dir);
 void rc_probe(struct sdp_link *link);
 void rc_qp_drain(struct rc_link *rc);
 void rc_qp_stop(struct rc_link *rc);
@@ -606,6 +610,17 @@ void rc_qp_settle(struct rc_link *rc);
 void rc_qp_destroy(struct rc_link *rc);
 
 void rc_send_failed(struct rc_link *rc, const struct ib_wc *wc);
+
+/* posted.c */
+int rc_ring_alloc(struct rc_ring *ring, u16 size, u16 sges);
+void rc_ring_free(struct rc_link *rc, struct rc_ring *ring,
+		  enum dma_data_direction dir);
+bool rc_map_piece(struct ib_device *ib, struct page *page, u32 offset,
+		  struct ib_sge *sge, enum dma_data_direction dir);
+int rc_msg_map(struct rc_link *rc, struct rc_msg *msg, struct ib_sge *sge,
+	       enum dma_data_direction dir);
+void rc_msg_unmap(struct rc_link *rc, struct rc_msg *msg,
+		  enum dma_data_direction dir);
 
 /* drain.c */
 bool rc_drain_await(struct completion *done, struct ib_cq *cq);
