@@ -28,8 +28,9 @@ static void check_accepted(const struct sdp_msg *m, u32 bytes)
 	CHECK(m->payload == sdp_wire_msg_header_len(&m->h));
 	CHECK(m->h.bufs <= SDP_BUFS_MAX);
 	CHECK(!m->payload_len || m->h.mid >= SDP_MID_SINK_AVAIL);
-	CHECK(!(m->h.flags & ~(SDP_FLAGS_ALL | SDP_FLAG_FREED)));
+	CHECK(!(m->h.flags & ~(SDP_FLAGS_ALL | SDP_FLAG_FREED | SDP_FLAG_KEYS)));
 	CHECK(!(m->h.flags & SDP_FLAG_FREED) || m->h.mid == SDP_MID_DATA);
+	CHECK(!(m->h.flags & SDP_FLAG_KEYS) || m->h.mid == SDP_MID_SRC_AVAIL);
 	CHECK(!(m->h.flags & SDP_FLAG_OOB_PRES) || (m->h.mid == SDP_MID_DATA && m->payload_len));
 }
 

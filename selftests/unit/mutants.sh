@@ -25,7 +25,7 @@ small=(-DSIM_MSGS=8 -DSIM_BYTES=112 -DSIM_SEGMENTS=4)
 ksft=$("$here/../../scripts/kernels.sh" source)/tools/testing/selftests
 engine=(wire wire_rails credit resize srcavail_tx srcavail_rx sinkavail_rx sinkavail_tx piggyback mode ring conn
 	engine engine_action engine_api engine_rdma engine_ring engine_send)
-rails=(order rail rails)
+rails=(order rail rails stripe)
 programs=(program program_sum)
 rules=(glob rules_target rules_parse rules_match)
 pure=("${engine[@]}" "${rails[@]}" "${programs[@]}" "${rules[@]}")

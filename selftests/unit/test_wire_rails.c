@@ -28,11 +28,11 @@ TEST(sdp_hello_rails__beside_others)
 	h.held = 3;
 	h.rails.most = 4;
 	sdp_hello_build(buf, &h);
-	EXPECT_TRUE(!memcmp(buf + 88, "RL\1\4", 4));
+	EXPECT_TRUE(!memcmp(buf + 88, "RL\2\4", 4));
 	EXPECT_EQ(SDP_VALID, sdp_hello_parse(buf, sizeof(buf), &got));
 	EXPECT_TRUE(!memcmp(&h, &got, sizeof(h)));
 	/* Bytes of somebody else, or of another version, say nothing. */
-	buf[90] = 2;
+	buf[90] = 1;
 	EXPECT_EQ(SDP_VALID, sdp_hello_parse(buf, sizeof(buf), &got));
 	EXPECT_EQ(0, got.rails.most);
 	EXPECT_FALSE(got.rails.join);
@@ -48,14 +48,16 @@ TEST(sdp_hello_rails__join)
 	valid_hello(&h);
 	h.rails.join = true;
 	h.rails.rail = 5;
+	h.rails.attempt = 7;
 	h.rails.id = 0x12345678;
 	for (i = 0; i < SDP_RAIL_TOKEN; i++)
 		h.rails.token[i] = 0xf0 + i;
 	sdp_hello_build(buf, &h);
-	EXPECT_TRUE(!memcmp(buf + 64, "JOIN\1\5\0\0\x12\x34\x56\x78\xf0\xf1", 14));
+	EXPECT_TRUE(!memcmp(buf + 64, "JOIN\2\5\x7\0\x12\x34\x56\x78\xf0\xf1", 14));
 	EXPECT_EQ(SDP_VALID, sdp_hello_parse(buf, sizeof(buf), &got));
 	EXPECT_TRUE(got.rails.join);
 	EXPECT_EQ(5, got.rails.rail);
+	EXPECT_EQ(7, got.rails.attempt);
 	EXPECT_EQ(0x12345678U, got.rails.id);
 	EXPECT_TRUE(sdp_rail_token_equal(h.rails.token, got.rails.token));
 	EXPECT_FALSE(got.rings);
@@ -96,7 +98,7 @@ TEST(sdp_hello_ack_rails__all)
 	h.rails.id = 0xfedcba98;
 	memset(h.rails.token, 0xa5, SDP_RAIL_TOKEN);
 	sdp_hello_ack_build(buf, &h);
-	EXPECT_TRUE(!memcmp(buf + 44, "RAIL\1\x8\0\0\xfe\xdc\xba\x98\xa5", 13));
+	EXPECT_TRUE(!memcmp(buf + 44, "RAIL\2\x8\0\0\xfe\xdc\xba\x98\xa5", 13));
 	EXPECT_EQ(SDP_VALID, sdp_hello_ack_parse(buf, sizeof(buf), &got));
 	EXPECT_TRUE(!memcmp(&h, &got, sizeof(h)));
 	buf[48] = 0;

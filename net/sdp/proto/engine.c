@@ -25,6 +25,7 @@ void sdp_engine_init(struct sdp_engine *e,
 	e->ring_max = config->ring_max;
 	e->ring_window = config->ring_window;
 	e->scheme = config->scheme;
+	e->may_rails = config->rails;
 	e->target_wish = config->recv_target;
 	sdp_credit_init(&e->credit, config->recv_target, config->threshold);
 	sdp_resize_init(&e->resize, config->recv_size, config->recv_size_max,
@@ -75,6 +76,7 @@ static void hello_take(struct sdp_engine *e, const struct sdp_hello *hello)
 	 * ours.
 	 */
 	e->may_revoke = e->revocable && (hello->cap & SDP_CAP_INVALIDATE);
+	e->rails = e->may_rails && hello->rails.most > 1;
 	sdp_credit_peer_hello(&e->credit, hello->bufs);
 	if (e->ring_max && hello->rings)
 		sdp_engine_take_rings(e, hello);
@@ -340,6 +342,13 @@ static enum sdp_violation check_last_credit(const struct sdp_engine *e,
 	       SDP_BAD_CREDIT : SDP_BAD_SEQ;
 }
 
+/* Flags with a longer header are unknown without rings, or without rails. */
+static bool knows_flags(const struct sdp_engine *e, u8 flags)
+{
+	return (e->rings || !(flags & SDP_FLAG_FREED)) &&
+	       (e->rails || !(flags & SDP_FLAG_KEYS));
+}
+
 static void engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes,
 			   bool placed, struct sdp_msg *msg,
 			   struct sdp_actions *acts)
@@ -349,8 +358,7 @@ static void engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes,
 
 	if (e->dead)
 		return;
-	/* Without rings the longer header of FREED is unknown. */
-	if (!e->rings && (msg->h.flags & SDP_FLAG_FREED))
+	if (!knows_flags(e, msg->h.flags))
 		bad = SDP_BAD_FLAGS;
 	if (!bad && !placed && bytes > e->resize.recv_limit)
 		bad = SDP_BAD_LEN;

@@ -85,6 +85,8 @@
  * @ring_max: largest ring to make or to ask for, bytes; 0 for no rings
  * @ring_window: window that we wish for with %SDP_BY_NIC, bytes
  * @scheme: scheme that we wish for our data, &enum sdp_scheme
+ * @rails: the transport spreads a connection over several rails if the peer
+ *	does, too
  */
 struct sdp_engine_config {
 	u32 recv_size;
@@ -98,6 +100,7 @@ struct sdp_engine_config {
 	u32 ring_max;
 	u32 ring_window;
 	u8 scheme;
+	bool rails;
 };
 
 /**
@@ -123,6 +126,8 @@ struct sdp_engine_config {
  * @scheme: as configured
  * @target_wish: receives that the owner wishes for; a ring may allow fewer
  * @rings: both ends know rings
+ * @may_rails: as configured
+ * @rails: both ends know rails, so SrcAvail may have a key for each
  * @revocable: as configured
  * @may_revoke: @revocable, and the peer has said the same
  * @urgent_announced: the peer has announced an urgent byte that has not come
@@ -152,6 +157,8 @@ struct sdp_engine {
 	u8 scheme;
 	u16 target_wish;
 	bool rings;
+	bool may_rails;
+	bool rails;
 	bool revocable;
 	bool may_revoke;
 	bool urgent_announced;
@@ -335,12 +342,16 @@ bool sdp_engine_may_srcavail(const struct sdp_engine *e);
 u32 sdp_engine_srcavail_inline_max(const struct sdp_engine *e);
 void sdp_engine_srcavail(struct sdp_engine *e, const struct sdp_region *region,
 			 u32 inlined);
+void sdp_engine_srcavail_by_rails(struct sdp_engine *e,
+				  const struct sdp_rail_keys *keys);
 bool sdp_engine_srcavail_tx_open(const struct sdp_engine *e);
 u32 sdp_engine_srcavail_tx_read(const struct sdp_engine *e);
 void sdp_engine_srcavail_cancel(struct sdp_engine *e);
 u32 sdp_engine_srcavail_rx_left(const struct sdp_engine *e);
 bool sdp_engine_srcavail_rx_reading(const struct sdp_engine *e);
 u32 sdp_engine_srcavail_rx_read(const struct sdp_engine *e);
+const struct sdp_rail_keys *
+sdp_engine_srcavail_keys(const struct sdp_engine *e);
 bool sdp_engine_rdma_read_begin(struct sdp_engine *e, u32 bytes,
 				struct sdp_region *from);
 void sdp_engine_rdma_read_end(struct sdp_engine *e, bool ok);
@@ -355,12 +366,15 @@ void sdp_engine_sinkavail_cancel(struct sdp_engine *e,
 				 struct sdp_actions *acts);
 void sdp_engine_sinkavail_drop(struct sdp_engine *e, u32 id);
 u32 sdp_engine_may_rdma_write(const struct sdp_engine *e);
+void sdp_engine_rdma_write_where(const struct sdp_engine *e, u32 bytes,
+				 struct sdp_region *to);
 bool sdp_engine_rdma_write(struct sdp_engine *e, u32 bytes,
 			   struct sdp_region *to);
 
 void sdp_engine_sinkavail_missed(struct sdp_engine *e);
 void sdp_engine_srcavail_unread(struct sdp_engine *e);
 void sdp_engine_want_pipelined(struct sdp_engine *e);
+void sdp_engine_avoid_pipelined(struct sdp_engine *e);
 void sdp_engine_large_recv(struct sdp_engine *e);
 u8 sdp_engine_tx_mode(const struct sdp_engine *e);
 u8 sdp_engine_rx_mode(const struct sdp_engine *e);

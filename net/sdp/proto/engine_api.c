@@ -149,6 +149,13 @@ void sdp_engine_shrink_end(struct sdp_engine *e)
 	sdp_resize_shrink_end(&e->resize);
 }
 
+/* Longest header that our SrcAvail may have. */
+static u32 srcavail_header(const struct sdp_engine *e)
+{
+	return sdp_wire_header_len(SDP_MID_SRC_AVAIL) +
+	       (e->rails ? SDP_KEYS_LEN : 0);
+}
+
 /**
  * sdp_engine_may_srcavail() - may a send be advertised now? (B2)
  * @e: engine
@@ -158,7 +165,7 @@ void sdp_engine_shrink_end(struct sdp_engine *e)
  * until the other end declines (C9). In Pipelined only if the peer has
  * advertised no buffer. Never where the adapters hold messages back: they could
  * hold back the answer behind data, and our writer would have to wait for our
- * reader (G4).
+ * reader (G4). Not if the peer's receives are too small for its header.
  *
  * Return: true when it may.
  */
@@ -166,6 +173,7 @@ bool sdp_engine_may_srcavail(const struct sdp_engine *e)
 {
 	return may_add(e) && !e->srcavail_rx.open &&
 	       sdp_mode_may_srcavail(&e->tx_mode) && !e->sinkavail_tx.n &&
+	       e->resize.send_size > srcavail_header(e) &&
 	       !e->sinkavail_tx.written && !e->credit.unasked;
 }
 
@@ -179,7 +187,7 @@ u32 sdp_engine_srcavail_inline_max(const struct sdp_engine *e)
 {
 	if (e->tx_mode.mode == SDP_MODE_PIPELINED)
 		return 0;
-	return e->resize.send_size - sdp_wire_header_len(SDP_MID_SRC_AVAIL);
+	return e->resize.send_size - srcavail_header(e);
 }
 
 /**
@@ -199,6 +207,17 @@ void sdp_engine_srcavail(struct sdp_engine *e, const struct sdp_region *region,
 			 u32 inlined)
 {
 	sdp_srcavail_tx_begin(&e->srcavail_tx, region, inlined);
+}
+
+/**
+ * sdp_engine_srcavail_by_rails() - advertise it by several rails (H1)
+ * @e: engine, after sdp_engine_srcavail()
+ * @keys: keys of the region for each rail; none without rails
+ */
+void sdp_engine_srcavail_by_rails(struct sdp_engine *e,
+				  const struct sdp_rail_keys *keys)
+{
+	e->srcavail_tx.keys = *keys;
 }
 
 /**
@@ -271,6 +290,18 @@ bool sdp_engine_srcavail_rx_reading(const struct sdp_engine *e)
 u32 sdp_engine_srcavail_rx_read(const struct sdp_engine *e)
 {
 	return !e->dead && e->srcavail_rx.open ? e->srcavail_rx.got : 0;
+}
+
+/**
+ * sdp_engine_srcavail_keys() - keys of the peer's SrcAvail for each rail (H1)
+ * @e: engine; a SrcAvail of the peer is open
+ *
+ * Return: the keys, valid until it has ended.
+ */
+const struct sdp_rail_keys *
+sdp_engine_srcavail_keys(const struct sdp_engine *e)
+{
+	return &e->srcavail_rx.keys;
 }
 
 /**
@@ -429,14 +460,31 @@ u32 sdp_engine_may_rdma_write(const struct sdp_engine *e)
 }
 
 /**
+ * sdp_engine_rdma_write_where() - where would an RDMA write go? (B4, C5)
+ * @e: engine
+ * @bytes: number of bytes, at most sdp_engine_may_rdma_write(), and not 0
+ * @to: set to where they go
+ *
+ * The owner gives the write to the transport, behind all messages so far. If
+ * the transport takes it, the owner calls sdp_engine_rdma_write(). Otherwise
+ * nothing has happened, and the bytes can go in messages.
+ */
+void sdp_engine_rdma_write_where(const struct sdp_engine *e, u32 bytes,
+				 struct sdp_region *to)
+{
+	*to = e->sinkavail_tx.list[0];
+	to->len = bytes;
+}
+
+/**
  * sdp_engine_rdma_write() - write into the peer's oldest buffer (B4, C5)
  * @e: engine; nothing is unsent
  * @bytes: number of bytes, at most sdp_engine_may_rdma_write()
  * @to: set to where they go
  *
- * The owner gives an RDMA write of @bytes to the transport, behind all messages
- * so far, and then sends what sdp_engine_next() yields. The buffer is used up,
- * even if there is room left in it (C7).
+ * The transport has an RDMA write of @bytes, behind all messages so far. The
+ * owner then sends what sdp_engine_next() yields. The buffer is used up, even
+ * if there is room left in it (C7).
  *
  * Return: true, or false and no change when @bytes may not be written.
  */
@@ -519,6 +567,20 @@ bool sdp_engine_asks_first(const struct sdp_engine *e)
 void sdp_engine_want_pipelined(struct sdp_engine *e)
 {
 	e->srcavail_rx.pipe = e->srcavail_rx.open;
+}
+
+/**
+ * sdp_engine_avoid_pipelined() - we cannot write by RDMA any more
+ * @e: engine
+ *
+ * Our sending half leaves Pipelined, as soon as no advertisement of either side
+ * is open, and does not enter it again. May be called any number of times.
+ */
+void sdp_engine_avoid_pipelined(struct sdp_engine *e)
+{
+	bool idle = may_add(e) && !e->sinkavail_tx.written;
+
+	sdp_mode_avoid_pipelined(&e->tx_mode, idle);
 }
 
 /**

@@ -49,6 +49,7 @@ void sdp_engine_receive_src_avail(struct sdp_engine *e,
 	if (e->sinkavail_rx.n)
 		sdp_piggyback_came(&e->piggyback);
 	sdp_srcavail_rx_opened(&e->srcavail_rx, &msg->src, msg->payload_len);
+	e->srcavail_rx.keys = msg->keys;
 	sdp_engine_deliver(e, msg, acts);
 	sdp_engine_act(acts, SDP_ACT_SRCAVAIL)->len =
 		sdp_srcavail_rx_left(&e->srcavail_rx);

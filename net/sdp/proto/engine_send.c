@@ -378,6 +378,9 @@ static void commit_advert(struct sdp_engine *e, struct sdp_msg *sent, u32 seq)
 	switch (sent->h.mid) {
 	case SDP_MID_SRC_AVAIL:
 		sent->src = e->srcavail_tx.region;
+		sent->keys = e->srcavail_tx.keys;
+		if (sent->keys.rails)
+			sent->h.flags |= SDP_FLAG_KEYS;
 		sdp_srcavail_tx_sent(&e->srcavail_tx, seq);
 		break;
 	case SDP_MID_SRC_CANCEL:

@@ -65,8 +65,10 @@ static void mode_count(struct sdp_mode *m, u8 mode)
  */
 void sdp_mode_srcavail_read(struct sdp_mode *m, bool pipe)
 {
-	u8 mode = pipe ? SDP_MODE_PIPELINED : SDP_MODE_COMBINED;
+	u8 mode;
 
+	pipe = pipe && !m->no_writes;
+	mode = pipe ? SDP_MODE_PIPELINED : SDP_MODE_COMBINED;
 	if (mode != m->mode)
 		mode_count(m, mode);
 	else
@@ -85,6 +87,7 @@ void sdp_mode_srcavail_read(struct sdp_mode *m, bool pipe)
  */
 void sdp_mode_srcavail_declined(struct sdp_mode *m, bool pipe)
 {
+	pipe = pipe && !m->no_writes;
 	if (m->mode == SDP_MODE_COMBINED) {
 		mode_count(m, pipe ? SDP_MODE_PIPELINED : SDP_MODE_BUFFERED);
 	} else if (!pipe) {
@@ -129,6 +132,25 @@ void sdp_mode_sinkavail_missed(struct sdp_mode *m)
 void sdp_mode_discarded(struct sdp_mode *m)
 {
 	mode_count(m, SDP_MODE_COMBINED);
+}
+
+/**
+ * sdp_mode_avoid_pipelined() - the source cannot write by RDMA any more
+ * @m: mode of the source's half
+ * @idle: nothing is advertised, so the mode may change
+ */
+void sdp_mode_avoid_pipelined(struct sdp_mode *m, bool idle)
+{
+	if (m->toward == SDP_MODE_PIPELINED) {
+		m->toward = SDP_MODE_COMBINED;
+		m->alike = 0;
+		m->wanted = false;
+	}
+	m->no_writes = true;
+	if (m->mode != SDP_MODE_PIPELINED || !idle)
+		return;
+	m->toward = SDP_MODE_COMBINED;
+	m->wanted = true;
 }
 
 /**

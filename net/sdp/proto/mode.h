@@ -33,9 +33,10 @@
  *	- N SrcAvails in a row were read without REQ_PIPE,
  *	- N messages have discarded a SinkAvail with no RDMA write between them,
  *	  because the application makes small sends; messages with the rest of
- *	  a declined SrcAvail do not count, or
+ *	  a declined SrcAvail do not count,
  *	- for N large writes in a row no SinkAvail came in time, whatever the
- *	  answers to their SrcAvails said.
+ *	  answers to their SrcAvails said, or
+ *	- it cannot write by RDMA any more. Then REQ_PIPE means nothing to it.
  *
  * An end changes its mode when it sends ModeChange or receives it. Both ends
  * agree whenever no ModeChange is in flight, because two changes of the same
@@ -78,6 +79,7 @@
  * @alike: source: number of transfers in a row that speak for @toward
  * @missed: source, Pipelined: number of large writes in a row for which no
  *	SinkAvail came in time
+ * @no_writes: source: it cannot write by RDMA, so Pipelined is of no use
  */
 struct sdp_mode {
 	u8 mode;
@@ -86,6 +88,7 @@ struct sdp_mode {
 	u16 after;
 	u16 alike;
 	u16 missed;
+	bool no_writes;
 };
 
 void sdp_mode_init(struct sdp_mode *m, u16 after);
@@ -95,6 +98,7 @@ void sdp_mode_srcavail_declined(struct sdp_mode *m, bool pipe);
 void sdp_mode_written(struct sdp_mode *m);
 void sdp_mode_discarded(struct sdp_mode *m);
 void sdp_mode_sinkavail_missed(struct sdp_mode *m);
+void sdp_mode_avoid_pipelined(struct sdp_mode *m, bool idle);
 void sdp_mode_large_recv(struct sdp_mode *m);
 u8 sdp_mode_change_sent(struct sdp_mode *m);
 enum sdp_violation sdp_mode_changed_by_source(struct sdp_mode *m, u8 mode);

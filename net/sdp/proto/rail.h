@@ -23,9 +23,8 @@
 #ifndef SDP_PROTO_RAIL_H
 #define SDP_PROTO_RAIL_H
 
-#include "base.h"
+#include "wire.h"
 
-#define SDP_RAILS_MAX		8
 /* Without progress for this long a rail is dead, microseconds. */
 #define SDP_RAIL_DEAD_US	1000000
 /* The shortest time without progress that makes a rail suspect. */

@@ -26,6 +26,7 @@
  * @declined: no further RDMA read may begin
  * @pipe: our answer is to have REQ_PIPE: the reader would rather be written to
  * @region: all of the peer's send, with the inlined bytes
+ * @keys: its keys for several rails
  * @got: number of its bytes that we have, with the inlined bytes
  * @reading: length of the RDMA read in flight, which follows @got, in bytes
  * @unreported: number of bytes read that the peer has not been told of
@@ -35,6 +36,7 @@ struct sdp_srcavail_rx {
 	bool declined;
 	bool pipe;
 	struct sdp_region region;
+	struct sdp_rail_keys keys;
 	u32 got;
 	u32 reading;
 	u32 unreported;

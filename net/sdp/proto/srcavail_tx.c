@@ -21,6 +21,7 @@ void sdp_srcavail_tx_begin(struct sdp_srcavail_tx *s,
 {
 	s->state = SDP_SRCAVAIL_TX_READY;
 	s->region = *region;
+	memset(&s->keys, 0, sizeof(s->keys));
 	s->inlined = inlined;
 	WRITE_ONCE(s->read, 0);
 }

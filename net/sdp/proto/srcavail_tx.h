@@ -45,6 +45,7 @@ enum sdp_srcavail_tx_state {
  * struct sdp_srcavail_tx - what we advertise by SrcAvail
  * @state: state of the advertisement
  * @region: all of the send, with the inlined bytes
+ * @keys: its keys for several rails
  * @inlined: number of bytes that SrcAvail itself carries
  * @read: number of bytes that the peer has reported as read; also read
  *	without the lock
@@ -58,6 +59,7 @@ enum sdp_srcavail_tx_state {
 struct sdp_srcavail_tx {
 	enum sdp_srcavail_tx_state state;
 	struct sdp_region region;
+	struct sdp_rail_keys keys;
 	u32 inlined;
 	u32 read;
 	u32 seq;

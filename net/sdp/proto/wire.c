@@ -64,7 +64,7 @@ bool sdp_wire_peek(const u8 *buf, u32 bytes, struct sdp_bsdh *h)
  */
 u32 sdp_wire_weight(const u8 *buf, u32 bytes)
 {
-	bool advert = bytes >= SDP_BSDH_LEN + 16 &&
+	bool advert = bytes >= SDP_BSDH_LEN + SDP_REGION_LEN &&
 		      (buf[0] == SDP_MID_SRC_AVAIL ||
 		       buf[0] == SDP_MID_SINK_AVAIL);
 
@@ -100,9 +100,9 @@ u32 sdp_wire_header_len(u8 mid)
 		return SDP_BSDH_LEN + 8;
 	case SDP_MID_SRC_AVAIL:
 	case SDP_MID_RING_AVAIL:
-		return SDP_BSDH_LEN + 16;
+		return SDP_BSDH_LEN + SDP_REGION_LEN;
 	case SDP_MID_SINK_AVAIL:
-		return SDP_BSDH_LEN + 20;
+		return SDP_BSDH_LEN + SDP_REGION_LEN + 4;
 	default:
 		return 0;
 	}
@@ -118,9 +118,11 @@ u32 sdp_wire_msg_header_len(const struct sdp_bsdh *h)
 {
 	u32 len = sdp_wire_header_len(h->mid);
 
-	return h->mid == SDP_MID_DATA && (h->flags & SDP_FLAG_FREED) ?
-		       len + SDP_FREED_LEN :
-		       len;
+	if (h->mid == SDP_MID_DATA && (h->flags & SDP_FLAG_FREED))
+		len += SDP_FREED_LEN;
+	if (h->mid == SDP_MID_SRC_AVAIL && (h->flags & SDP_FLAG_KEYS))
+		len += SDP_KEYS_LEN;
+	return len;
 }
 
 static bool mid_may_have_payload(u8 mid)
@@ -132,13 +134,15 @@ static enum sdp_violation check_flags(const struct sdp_msg *msg)
 {
 	u8 flags = msg->h.flags;
 
-	if (flags & ~(SDP_FLAGS_ALL | SDP_FLAG_FREED))
+	if (flags & ~(SDP_FLAGS_ALL | SDP_FLAG_FREED | SDP_FLAG_KEYS))
 		return SDP_BAD_FLAGS;
 	/* The urgent byte is the last payload byte of a Data message. */
 	if ((flags & SDP_FLAG_OOB_PRES) &&
 	    (msg->h.mid != SDP_MID_DATA || !msg->payload_len))
 		return SDP_BAD_FLAGS;
 	if ((flags & SDP_FLAG_FREED) && msg->h.mid != SDP_MID_DATA)
+		return SDP_BAD_FLAGS;
+	if ((flags & SDP_FLAG_KEYS) && msg->h.mid != SDP_MID_SRC_AVAIL)
 		return SDP_BAD_FLAGS;
 	return SDP_VALID;
 }
@@ -151,6 +155,33 @@ static enum sdp_violation get_region(const u8 *p, struct sdp_region *r)
 	if (!r->len || r->len > SDP_REGION_MAX)
 		return SDP_BAD_FIELD;
 	return r->va + r->len > r->va ? SDP_VALID : SDP_BAD_FIELD;
+}
+
+/*
+ * The keys of a region for several rails:
+ *	0 bit mask of rails   1 reserved   4 attempts (8)   12 keys (8 * 4)
+ */
+static enum sdp_violation get_keys(const u8 *p, struct sdp_rail_keys *k)
+{
+	u32 i;
+
+	k->rails = p[0];
+	for (i = 0; i < SDP_RAILS_MAX; i++) {
+		k->attempt[i] = p[4 + i];
+		k->rkey[i] = get32(p + 12 + 4 * i);
+	}
+	return k->rails ? SDP_VALID : SDP_BAD_FIELD;
+}
+
+static void put_keys(u8 *p, const struct sdp_rail_keys *k)
+{
+	u32 i;
+
+	p[0] = k->rails;
+	for (i = 0; i < SDP_RAILS_MAX; i++) {
+		p[4 + i] = k->attempt[i];
+		put32(p + 12 + 4 * i, k->rkey[i]);
+	}
 }
 
 static bool power_of_two(u32 n)
@@ -207,10 +238,20 @@ static enum sdp_violation get_recv_size(const u8 *p, u32 *size)
 		       SDP_BAD_FIELD;
 }
 
+static enum sdp_violation get_src_avail(const u8 *p, struct sdp_msg *msg)
+{
+	enum sdp_violation bad = get_region(p, &msg->src);
+
+	/* The region includes the inlined bytes, and more. */
+	if (!bad && msg->src.len <= msg->payload_len)
+		bad = SDP_BAD_FIELD;
+	if (!bad && (msg->h.flags & SDP_FLAG_KEYS))
+		bad = get_keys(p + SDP_REGION_LEN, &msg->keys);
+	return bad;
+}
+
 static enum sdp_violation get_extended(const u8 *p, struct sdp_msg *msg)
 {
-	enum sdp_violation bad;
-
 	switch (msg->h.mid) {
 	case SDP_MID_RDMA_WR_COMPL:
 	case SDP_MID_RDMA_RD_COMPL:
@@ -234,13 +275,9 @@ static enum sdp_violation get_extended(const u8 *p, struct sdp_msg *msg)
 		msg->service_id = get64(p);
 		return SDP_VALID;
 	case SDP_MID_SRC_AVAIL:
-		bad = get_region(p, &msg->src);
-		/* The region includes the inlined bytes, and more. */
-		if (!bad && msg->src.len <= msg->payload_len)
-			bad = SDP_BAD_FIELD;
-		return bad;
+		return get_src_avail(p, msg);
 	case SDP_MID_SINK_AVAIL:
-		msg->non_discards = get32(p + 16);
+		msg->non_discards = get32(p + SDP_REGION_LEN);
 		return get_region(p, &msg->sink);
 	default:
 		return SDP_VALID;
@@ -334,10 +371,12 @@ u32 sdp_wire_build(u8 *buf, const struct sdp_msg *msg)
 		break;
 	case SDP_MID_SRC_AVAIL:
 		put_region(p, &msg->src);
+		if (h.flags & SDP_FLAG_KEYS)
+			put_keys(p + SDP_REGION_LEN, &msg->keys);
 		break;
 	case SDP_MID_SINK_AVAIL:
 		put_region(p, &msg->sink);
-		put32(p + 16, msg->non_discards);
+		put32(p + SDP_REGION_LEN, msg->non_discards);
 		break;
 	}
 	return header;

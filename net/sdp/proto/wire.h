@@ -49,11 +49,14 @@ enum sdp_mid {
 #define SDP_FLAG_OOB_PEND	0x02	/* an urgent byte will follow */
 #define SDP_FLAG_REQ_PIPE	0x04	/* the sink would like Pipelined mode */
 #define SDP_FLAG_FREED		0x08	/* Data carries @freed; rings only */
+#define SDP_FLAG_KEYS		0x10	/* SrcAvail carries @keys; rails only */
 #define SDP_FLAGS_ALL		0x07	/* legal on every connection */
 #define SDP_FREED_LEN		4	/* bytes SDP_FLAG_FREED adds */
+#define SDP_KEYS_LEN		44	/* bytes SDP_FLAG_KEYS adds */
 
 #define SDP_BSDH_LEN		16	/* base header of every message */
-#define SDP_HEADER_MAX		36	/* BSDH and longest extended header */
+#define SDP_REGION_LEN		16	/* length, key and address */
+#define SDP_HEADER_MAX		76	/* BSDH and longest extended header */
 #define SDP_HELLO_LEN		92	/* sent: whole CM REQ private data */
 #define SDP_HELLO_LEN_MIN	64	/* accepted: no reserved tail */
 #define SDP_HELLO_ACK_LEN	196	/* sent: whole CM REP private data */
@@ -143,6 +146,23 @@ struct sdp_region {
 	u64 va;
 };
 
+/* Most rails of a connection (rail.h). */
+#define SDP_RAILS_MAX		8
+
+/**
+ * struct sdp_rail_keys - keys of a region that several rails lead to
+ * @rails: rails that have a key, as a bit mask; 0: the region has only its own
+ *	key, which is that of the first rail
+ * @attempt: struct sdp_hello_rails.attempt of the rail that the key belongs to:
+ *	another one may have joined with the same number since
+ * @rkey: the keys; all of them grant the access at the same address
+ */
+struct sdp_rail_keys {
+	u8 rails;
+	u8 attempt[SDP_RAILS_MAX];
+	u32 rkey[SDP_RAILS_MAX];
+};
+
 /**
  * struct sdp_ring_place - destination of a message in the peer's ring
  * @rkey: key of the ring; 0 for a message that goes as a Send
@@ -177,6 +197,7 @@ struct sdp_ring_place {
  *	of the message changes, false when its receiving half does
  * @non_discards: SinkAvail: number of messages with payload that its sender
  *	has received and that discarded no SinkAvail
+ * @keys: SrcAvail with %SDP_FLAG_KEYS: the keys of @src
  * @freed: with %SDP_FLAG_FREED: bytes of the ring that have been read since
  *	the ring was made, modulo 2^32
  * @payload: offset of the payload in the message
@@ -201,6 +222,7 @@ struct sdp_msg {
 		};
 	};
 	u32 non_discards;
+	struct sdp_rail_keys keys;
 	u32 freed;
 	u32 payload;
 	u32 payload_len;
@@ -216,6 +238,8 @@ struct sdp_msg {
  *	know rails
  * @join: Hello: this is no new connection but one more rail of connection @id
  * @rail: @join: number of the rail, 1 to %SDP_RAILS_MAX - 1
+ * @attempt: @join: number of the attempt to join, modulo 256; tells the rail
+ *	from earlier ones of the same number
  * @id: HelloAck, and Hello with @join: number of the connection
  * @token: as @id: shows that the sender knows the connection
  */
@@ -223,6 +247,7 @@ struct sdp_hello_rails {
 	u8 most;
 	bool join;
 	u8 rail;
+	u8 attempt;
 	u32 id;
 	u8 token[SDP_RAIL_TOKEN];
 };

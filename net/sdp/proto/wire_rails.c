@@ -14,11 +14,12 @@
  * Hello of a new connection:
  *	88 "RL"   90 version   91 most
  * Hello of one more rail, in the place of the extensions of rings and others:
- *	64 "JOIN"   68 version   69 rail   70 reserved   72 id   76 token (16)
+ *	64 "JOIN"   68 version   69 rail   70 attempt   71 reserved   72 id
+ *	76 token (16)
  * HelloAck:
  *	44 "RAIL"   48 version   49 most   50 reserved   52 id   56 token (16)
  */
-#define RAILS_VERSION	1
+#define RAILS_VERSION	2
 #define HELLO_MAGIC	0x524C
 #define HELLO_RAILS	88
 #define JOIN_MAGIC	0x4A4F494E
@@ -39,6 +40,7 @@ void sdp_hello_get_rails(const u8 *buf, struct sdp_hello *hello)
 	if (get32(p) == JOIN_MAGIC && p[4] == RAILS_VERSION) {
 		r->join = true;
 		r->rail = p[5];
+		r->attempt = p[6];
 		r->id = get32(p + 8);
 		memcpy(r->token, p + 12, SDP_RAIL_TOKEN);
 		return;
@@ -63,6 +65,7 @@ void sdp_hello_put_rails(u8 *buf, const struct sdp_hello *hello)
 		put32(p, JOIN_MAGIC);
 		p[4] = RAILS_VERSION;
 		p[5] = r->rail;
+		p[6] = r->attempt;
 		put32(p + 8, r->id);
 		memcpy(p + 12, r->token, SDP_RAIL_TOKEN);
 	} else if (r->most) {
