@@ -90,9 +90,11 @@ EXTENDED = {
     0xfe: (("whole", 4), ("rkey", 4), ("va", 8)),       # SrcAvail
 }
 EXTENDED_FIELDS = ("count", "change", "reserved", "size", "whole", "rkey", "va", "non_discards",
-                   "freed")
+                   "freed", "keys")
 # Flag on Data: how much of a ring has been read, in an extended header.
 MID_DATA, FREED = 0xff, 0x08
+# Flag on SrcAvail: a key for each rail, behind the others.
+MID_SRC_AVAIL, KEYS, KEYS_LEN = 0xfe, 0x10, 44
 
 
 class DecodeError(Exception):
@@ -131,6 +133,8 @@ def layout(mid, flags):
     """The fields of the extended header that such a message has: ((name, bytes), ...)."""
     if mid == MID_DATA and flags is not None and flags & FREED:
         return (("freed", 4),)
+    if mid == MID_SRC_AVAIL and flags is not None and flags & KEYS:
+        return EXTENDED[mid] + (("keys", KEYS_LEN),)
     return EXTENDED.get(mid, ())
 
 

@@ -8,7 +8,8 @@
 #	facts			one line per connection, from its programs and settings; check.py
 #				compares the captures with it
 #	sdpstat			the module's counters at the end of these
-#	rail-*.pcap facts-rails	a connection over three cables, and its facts; for rails.py
+#	rails.*.pcap facts-rails	a connection over three cables, and its facts; for rails.py
+#	rails-rdma.*.pcap facts-rails-rdma	the same by RDMA
 #
 # Needs SDP_MODULE and SDP_TRAFFIC (the traffic program).
 set -uo pipefail
@@ -359,20 +360,31 @@ traffic() {
 	ip link set va mtu $LAB_MTU && ip link set vb mtu $LAB_MTU
 }
 
-# A connection over three cables (H1, D6). All bytes go in messages.
+# rails NAME THRESHOLD WORDS...: a connection over three cables (H1, D6), captured as NAME.*.pcap
 rails() {
+	local name=$1 threshold=$2
+	shift 2
+	prefix=$name.
+	set_to rdma_threshold "$threshold"
+	capture_start
+	mv "$SDP_RUN/facts" "$SDP_RUN/facts-main"
+	connection "$name" $SDP_A $SDP_B "$@"
+	mv "$SDP_RUN/facts" "$SDP_RUN/facts-$name" && mv "$SDP_RUN/facts-main" "$SDP_RUN/facts"
+	lab_wait "the rails to end" no_links 4 || fail "still there: $(rdma resource show qp)"
+	capture_end
+}
+
+# All bytes go in messages; and then by RDMA, by one rail at first and by all of them later. For
+# receives that do not grow no rail waits.
+cables() {
 	[ -e /proc/sys/net/sdp/rails ] || return 0
 	lab_rail 1 && lab_rail 2 || fail "the cables"
 	queue_pairs_before=$(queue_pairs)
-	cables="0 1 2" prefix=rail-
+	cables="0 1 2"
 	set_to rails 3
-	set_to rdma_threshold 0
-	capture_start
-	mv "$SDP_RUN/facts" "$SDP_RUN/facts-main"
-	connection rails $SDP_A $SDP_B up=12000000 down=6000000 write=65536
-	mv "$SDP_RUN/facts" "$SDP_RUN/facts-rails" && mv "$SDP_RUN/facts-main" "$SDP_RUN/facts"
-	lab_wait "the rails to end" no_links 4 || fail "still there: $(rdma resource show qp)"
-	capture_end
+	rails rails 0 up=12000000 down=6000000 write=65536
+	set_to recv_buffer_max 0
+	rails rails-rdma 65536 up=32000000 down=16000000 write=1048576
 }
 
 mkdir -p $work
@@ -390,5 +402,5 @@ traffic
 lab_wait "the last connections to end" no_links || fail "still there: $(rdma resource show qp)"
 capture_end
 cat /proc/net/sdpstat >"$SDP_RUN/sdpstat"
-rails
+cables
 check_log traffic || exit 1

@@ -20,6 +20,8 @@ import rules
 RAIL_ADDRS, RAIL_GONE, RAIL_ACK = 0x42, 0x43, 0x44
 NOTES = (RAIL_ADDRS, RAIL_GONE, RAIL_ACK)
 ID_AND_TOKEN = 20       # bytes
+VERSION = 2
+RAILS_MAX = 8
 
 
 class Bundle:
@@ -46,10 +48,12 @@ class Bundle:
 def hello_says(bundle, facts):
     """Both ends say that they know rails; the lower number counts."""
     hello, ack = bundle.hello, bundle.hello_ack
-    yield from rules.differ("Hello", [("magic", hello[88:90], b"RL"), ("version", hello[90], 1),
-                                      ("rails", hello[91], facts.rails)])
-    yield from rules.differ("HelloAck", [("magic", ack[44:48], b"RAIL"), ("version", ack[48], 1),
-                                         ("rails", ack[49], facts.rails)])
+    yield from rules.differ("Hello", [
+        ("magic", hello[88:90], b"RL"), ("version", hello[90], VERSION),
+        ("rails", hello[91], facts.rails)])
+    yield from rules.differ("HelloAck", [
+        ("magic", ack[44:48], b"RAIL"), ("version", ack[48], VERSION),
+        ("rails", ack[49], facts.rails)])
 
 
 def joins_belong(bundle, facts):
@@ -59,8 +63,9 @@ def joins_belong(bundle, facts):
         hello = join.request.private_data()
         numbers.append(hello[69])
         yield from rules.differ("join", [
-            ("magic", hello[64:68], b"JOIN"), ("version", hello[68], 1),
-            ("number and token", hello[72:72 + ID_AND_TOKEN], bundle.hello_ack[52:52 + ID_AND_TOKEN])])
+            ("magic", hello[64:68], b"JOIN"), ("version", hello[68], VERSION),
+            ("number and token", hello[72:72 + ID_AND_TOKEN],
+             bundle.hello_ack[52:52 + ID_AND_TOKEN])])
     if sorted(numbers) != list(range(1, facts.rails)):
         yield f"rails {sorted(numbers)} have joined"
 
@@ -120,6 +125,8 @@ def all_carry(bundle, facts):
     for by_client in (True, False):
         for rail, m in in_order(bundle, by_client):
             carried[rail] += max(m.payload, 0)
+    for rail, c in enumerate(bundle.rails):
+        carried[rail] += sum(r.length for side in (c.client, c.server) for r in side.reads)
     for rail in range(facts.rails):
         if not carried[rail]:
             yield f"rail {rail} carries nothing"
@@ -138,8 +145,60 @@ def payload_is_whole(bundle, facts):
             yield f"{got} bytes from the {'client' if by_client else 'server'}, not {want}"
 
 
+def key_of(m, number, attempt):
+    """The key that a SrcAvail has for a rail, or None."""
+    if m.keys is None:
+        return m.rkey if number == 0 else None
+    keys = m.keys.to_bytes(decode.KEYS_LEN, "big")
+    if not keys[0] >> number & 1 or keys[4 + number] != attempt:
+        return None
+    at = 4 + RAILS_MAX + 4 * number
+    return int.from_bytes(keys[at:at + 4], "big")
+
+
+def reads_of(bundle, by_client, adverts):
+    """(rail, RDMA read of one end, the SrcAvail that it is about or None)."""
+    for rail, c in enumerate(bundle.rails):
+        hello = c.request.private_data()
+        number, attempt = (hello[69], hello[70]) if rail else (0, 0)
+        for read in (c.client if by_client else c.server).reads:
+            yield rail, read, next((m for m in adverts if m.va <= read.va and
+                                    read.va + read.length <= m.va + m.whole and
+                                    key_of(m, number, attempt) == read.rkey), None)
+
+
+def reads_have_keys(bundle, facts):
+    """Each RDMA read is of memory that a SrcAvail of the other end has advertised, by the key that
+    it has for this rail; and no byte is read by two rails."""
+    for by_client in (True, False):
+        adverts = [m for _, m in in_order(bundle, not by_client) if m.mid == decode.MID_SRC_AVAIL]
+        pieces = set()
+        for rail, read, advert in reads_of(bundle, by_client, adverts):
+            if advert is None:
+                yield f"rail {rail}: {read} has no key for that"
+            else:
+                pieces.add((read.va, read.va + read.length, rail))
+        for one, next_one in zip(sorted(pieces), sorted(pieces)[1:]):
+            if one[1] > next_one[0] and one[2] != next_one[2]:
+                yield f"rails {one[2]} and {next_one[2]} read the same bytes"
+
+
+def several_read(bundle, facts):
+    """If large writes go by RDMA, several rails read parts of one SrcAvail."""
+    together = 0
+    for by_client in (True, False):
+        adverts = [m for _, m in in_order(bundle, not by_client) if m.keys is not None]
+        readers = collections.defaultdict(set)
+        for rail, _, advert in reads_of(bundle, by_client, adverts):
+            readers[advert].add(rail)
+        together += sum(len(rails) > 1 for advert, rails in readers.items() if advert)
+    if facts.name.endswith("rdma") and not together:
+        yield "no SrcAvail was read by several rails"
+
+
 RULES = (hello_says, joins_belong, addresses_precede_joins, notes_cost_nothing,
-         nothing_is_missing, acknowledged_was_sent, all_carry, payload_is_whole)
+         nothing_is_missing, acknowledged_was_sent, all_carry, payload_is_whole,
+         reads_have_keys, several_read)
 
 
 def main():

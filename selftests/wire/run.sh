@@ -78,8 +78,10 @@ echo "traffic on $release:"
 if [ $status = 0 ]; then
 	echo "what was on the wire:"
 	tap wire "$here/check.py" -s "$run/sdpstat" "$run/facts" "$run/va.pcap" "$run/vb.pcap"
-	[ ! -e "$run/facts-rails" ] ||
-		tap rails "$here/rails.py" "$run/facts-rails" "$run"/rail-*.pcap
+	for name in rails rails-rdma; do
+		[ ! -e "$run/facts-$name" ] ||
+			tap "$name" "$here/rails.py" "$run/facts-$name" "$run/$name".*.pcap
+	done
 else
 	echo "  not ok the guest's script ended with status $status"
 	failed=$((failed + 1))

@@ -75,6 +75,8 @@
 	_(RailMsgsResent)	/* messages sent again by another rail */ \
 	_(RailMsgsHeld)		/* messages that came before an earlier one */ \
 	_(RailMsgsDropped)	/* messages that have come twice */ \
+	_(RailPieces)		/* parts of RDMA reads, each by one rail */ \
+	_(RailPiecesAgain)	/* parts that a rail has not read */ \
 	_(RingUnasked)		/* ring writes beyond the granted credit */ \
 	_(RingFull)		/* times that sending stopped: ring full */ \
 	_(RingSplits)		/* segments split to fit a ring message */ \

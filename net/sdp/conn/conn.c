@@ -52,14 +52,17 @@ static void note_rdma(struct sdp_sock *ssk, struct sdp_todo *todo)
 	const struct sdp_engine *e = &ssk->engine;
 	u32 room = ssk->link ? sdp_engine_may_rdma_write(e) : 0;
 
-	/* What is advertised runs out; nothing more is. */
-	if (ssk->link && READ_ONCE(ssk->link->many))
-		ssk->rdma = false;
+	if (ssk->link && READ_ONCE(ssk->link->many)) {
+		sdp_engine_avoid_pipelined(&ssk->engine);
+		room = 0;
+	}
 	WRITE_ONCE(ssk->srcavail_rx_left,
 		   ssk->link ? sdp_engine_srcavail_rx_left(e) : 0);
 	WRITE_ONCE(ssk->rx_reads, ssk->link && ssk->rdma && ssk->link->reads &&
 		   READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.rdma_read));
 	WRITE_ONCE(ssk->rdma_worth, ssk->link ? ssk->link->worth : 0);
+	WRITE_ONCE(ssk->rdma_rails,
+		   ssk->link ? READ_ONCE(ssk->link->rails) : 0);
 	WRITE_ONCE(ssk->rx_mode, sdp_engine_rx_mode(e));
 	WRITE_ONCE(ssk->tx_mode, sdp_engine_tx_mode(e));
 	WRITE_ONCE(ssk->may_srcavail, ssk->link && sdp_engine_may_srcavail(e));

@@ -160,6 +160,7 @@ void sdp_params_start(struct sdp_sock *ssk,
 		.ring_max = config->rdma && !ssk->link->ops->keeps ?
 				    ring_size(set) : 0,
 		.scheme = sdp_flow_wish(ssk),
+		.rails = ssk->link->ops->keeps,
 	};
 
 	engine.ring_window = min(READ_ONCE(set->ring_window),

@@ -69,7 +69,7 @@ void sdp_resize_note_send(struct sdp_sock *ssk, size_t bytes, u32 open)
  * @ssk: socket, locked
  * @bytes: its size
  *
- * If other rails join, such writes will go in messages, and the size of the
+ * If other rails join, such writes may go in messages, and the size of the
  * receives is fixed from then on. So they have to grow before.
  */
 void sdp_resize_note_rdma(struct sdp_sock *ssk, size_t bytes)

@@ -264,6 +264,8 @@ struct sdp_sock {
 	u8 rx_mode;
 	/** @rdma_worth: bytes from which RDMA pays on this link, as measured */
 	u32 rdma_worth;
+	/** @rdma_rails: rails that share a transfer, if there are several */
+	u8 rdma_rails;
 	/**
 	 * @srcavail_tx: the memory that we advertise by SrcAvail, or NULL; on
 	 * the writer's stack (srcavail_send.c) or of a background write

@@ -48,6 +48,8 @@
 #define SDP_TX_FRAGS_SMALL	2
 /* Headroom of an outgoing message, for its header. */
 #define SDP_TX_HEADROOM		48
+/* The same of SrcAvail, whose header may have a key for each rail. */
+#define SDP_SRCAVAIL_HEADROOM	(SDP_TX_HEADROOM + SDP_KEYS_LEN)
 
 struct sdp_background;
 

@@ -147,28 +147,25 @@ struct sdp_pages {
 /**
  * struct sdp_mem - memory that the transport has mapped for RDMA
  * @region: length, key and address, as the peer needs them
+ * @keys: its keys for several rails
  * @done: the move() of this memory is complete
  * @error: result of the move: 0 or a negative errno
  * @ended: called when the move is complete, from any context, instead of
  *	completing @done; or NULL
  * @arg: for the owner's @ended
- * @skip: bytes at the beginning that the next move() leaves out; only for
- *	memory that the peer may read
- * @link: link that has mapped it, of an owner with several
- * @read_into: with @link: it is for reads
+ * @skip: bytes at the beginning that the next move() leaves out
  * @settled: the peer does not know the memory, or has said that it no longer
  *	uses it; maintained by the owner. If false, the peer may be accessing
  *	the memory when it is unmapped
  */
 struct sdp_mem {
 	struct sdp_region region;
+	struct sdp_rail_keys keys;
 	struct completion done;
 	void (*ended)(struct sdp_mem *mem);
 	void *arg;
 	u32 skip;
 	int error;
-	struct sdp_link *link;
-	bool read_into;
 	bool settled;
 };
 
@@ -346,11 +343,12 @@ struct sdp_link_events {
  * @unmap: unmap and free memory; afterwards the peer cannot reach it. May
  *	sleep; only between use() and unuse()
  * @move: read @remote into @mem or write @mem to @remote, in order with the
- *	messages that are sent later. Memory that the peer may read can be
- *	written from as well. One read and one write at a time. Returns
- *	true if the move will end: the memory's @done completes, after up->read
- *	for a read. Returns false if the link is broken. An error of the move
- *	other than -EAGAIN also means that the link is broken
+ *	messages that are sent later. @keys: keys of @remote for several rails,
+ *	or NULL. Memory that the peer may read can be written from as well. One
+ *	read and one write at a time. Returns true if the move will end: the
+ *	memory's @done completes, after up->read for a read. Returns false if it
+ *	cannot be begun; then the link is broken, or it has several rails. An
+ *	error of the move other than -EAGAIN means that the link is broken
  * @release: end the link. Called once, from process or softirq context,
  *	without the owner's lock. @abort: the connection was reset and not
  *	closed in order; both transports ignore it
@@ -389,7 +387,8 @@ struct sdp_transport {
 			       const struct sdp_pages *pages);
 	void (*unmap)(struct sdp_link *link, struct sdp_mem *mem);
 	bool (*move)(struct sdp_link *link, struct sdp_mem *mem,
-		     const struct sdp_region *remote);
+		     const struct sdp_region *remote,
+		     const struct sdp_rail_keys *keys);
 	void (*release)(struct sdp_link *link, bool abort);
 	const char *(*device)(const struct sdp_link *link);
 	void (*look)(struct sdp_link *link, struct sdp_rails_look *look);
@@ -413,6 +412,7 @@ struct sdp_transport {
  * @reads: the peer lets us read its memory; valid once established
  * @worth: smallest transfer in bytes for which RDMA is faster than messages
  *	with this device; valid once established
+ * @rails: with @many: number of rails that are up
  */
 struct sdp_link {
 	const struct sdp_transport *ops;
@@ -422,6 +422,7 @@ struct sdp_link {
 	bool many;
 	bool one_of_many;
 	bool reads;
+	u8 rails;
 	u32 worth;
 };
 
@@ -435,6 +436,8 @@ int sdp_rc_init(const struct sdp_link_events *up, sdp_incoming_fn incoming,
 		void (*paths_changed)(void));
 void sdp_rc_exit(void);
 u32 sdp_rc_copies(void);
+struct sdp_mem *sdp_rc_map_shared(struct sdp_link *link,
+				  const struct sdp_pages *pages, u64 va);
 u32 sdp_rc_addresses(struct net *net, struct sdp_rc_address *list, u32 n);
 bool sdp_rc_leads_by(struct net *net, const struct sdp_endpoint *local,
 		     const struct sdp_endpoint *peer, int ifindex);

@@ -213,13 +213,13 @@ static void background_leave(struct sdp_background *b)
 static struct sk_buff *background_message(struct sdp_background *b, u32 max)
 {
 	struct sdp_sock *ssk = b->ssk;
-	struct sk_buff *skb = alloc_skb(SDP_TX_HEADROOM,
+	struct sk_buff *skb = alloc_skb(SDP_SRCAVAIL_HEADROOM,
 					GFP_ATOMIC | __GFP_NOWARN);
 	u32 n;
 
 	if (!skb)
 		return NULL;
-	skb_reserve(skb, SDP_TX_HEADROOM);
+	skb_reserve(skb, SDP_SRCAVAIL_HEADROOM);
 	n = sdp_background_mem_refer(&b->bytes, b->gone, skb,
 				     min(max, sdp_background_left(b)),
 				     ssk->tx_frags);
@@ -314,36 +314,32 @@ static void background_written(struct sdp_mem *mem)
 	sdp_background_put(b);
 }
 
-/* Write @n bytes into the buffer that the peer has advertised. */
-static void background_write(struct sdp_background *b, u32 n)
+/*
+ * Write @n bytes into the buffer that the peer has advertised. Returns false if
+ * the transport does not take the write.
+ */
+static bool background_write(struct sdp_background *b, u32 n)
 {
 	struct sdp_sock *ssk = b->ssk;
 	struct sdp_mem *mem = b->srcavail.mem;
-	struct sdp_region to;
 
-	if (!sdp_engine_rdma_write(&ssk->engine, n, &to))
-		return;
 	mem->skip = b->gone;
 	mem->ended = background_written;
 	mem->arg = b;
 	b->writing = n;
 	refcount_inc(&b->refs);
-	if (!ssk->link->ops->move(ssk->link, mem, &to)) {
-		/*
-		 * The engine has RdmaWrCompl ready, which must not be sent. The
-		 * link is broken, and reports that next.
-		 */
-		ssk->engine.dead = true;
+	if (!sdp_sinkavail_send_move(ssk, mem, n)) {
 		mem->ended = NULL;
 		b->writing = 0;
 		sdp_background_put(b);
-		return;
+		return false;
 	}
 	ssk->background_writing = b;
 	b->gone += n;
 	background_begun(b);
 	if (!sdp_background_left(b))
 		background_leave(b);
+	return true;
 }
 
 /**
@@ -366,12 +362,14 @@ void sdp_background_next(struct sdp_sock *ssk, struct sk_buff *head)
 	if (!b->ready || b->advertised)
 		return;
 	if (!b->by_message) {
-		room = ssk->link->many ? 0 :
+		room = READ_ONCE(ssk->link->many) ? 0 :
 		       min(left, sdp_engine_may_rdma_write(&ssk->engine));
 		if (room && (room == left || sdp_zcopy_worth(ssk, room))) {
 			/* The link takes one write at a time. */
-			if (!ssk->background_writing)
-				background_write(b, room);
+			if (ssk->background_writing ||
+			    background_write(b, room))
+				return;
+			sdp_buf_cb(head)->payload = left;
 			return;
 		}
 		/*

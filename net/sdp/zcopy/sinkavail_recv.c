@@ -164,9 +164,9 @@ static bool sinkavail_advertise(struct sdp_sock *ssk, struct sdp_link *link,
 
 	sdp_conn_lock(ssk);
 	least = sdp_engine_may_sinkavail(&ssk->engine);
-	may = ssk->link == link && !ssk->rx_bytes && !ssk->sk.sk_err &&
-	      !(ssk->sk.sk_shutdown & RCV_SHUTDOWN) && least &&
-	      p->mem->region.len >= least;
+	may = ssk->link == link && !READ_ONCE(link->many) && !ssk->rx_bytes &&
+	      !ssk->sk.sk_err && !(ssk->sk.sk_shutdown & RCV_SHUTDOWN) &&
+	      least && p->mem->region.len >= least;
 	if (may)
 		p->id = sdp_engine_sinkavail(&ssk->engine, &p->mem->region);
 	if (p->id) {
@@ -328,7 +328,8 @@ static bool sinkavail_worth(struct sdp_sock *ssk, const struct iov_iter *to,
 	if (READ_ONCE(ssk->rx_mode) != SDP_MODE_PIPELINED || !timeo)
 		return false;
 	sdp_conn_lock(ssk);
-	least = sdp_engine_may_sinkavail(&ssk->engine);
+	least = ssk->link && !READ_ONCE(ssk->link->many) ?
+			sdp_engine_may_sinkavail(&ssk->engine) : 0;
 	spin_unlock_bh(&ssk->lock);
 	return least && sdp_sinkavail_recv_fits(ssk, to, room);
 }

@@ -28,11 +28,31 @@ static u32 sinkavail_room_for(const struct sdp_sock *ssk, u32 bytes)
 {
 	u32 n = min(bytes, sdp_engine_may_rdma_write(&ssk->engine));
 
-	if (ssk->link->many || ssk->sk.sk_err ||
+	if (READ_ONCE(ssk->link->many) || ssk->sk.sk_err ||
 	    (ssk->sk.sk_shutdown & SEND_SHUTDOWN) ||
 	    !skb_queue_empty(&ssk->tx_queue))
 		return 0;
 	return n == bytes || sdp_zcopy_worth(ssk, n) ? n : 0;
+}
+
+/**
+ * sdp_sinkavail_send_move() - begin an RDMA write into the peer's oldest buffer
+ * @ssk: socket, locked, with a link
+ * @mem: memory to write from
+ * @n: number of bytes, at most sdp_engine_may_rdma_write()
+ *
+ * Return: true when the write is in flight; false, and nothing has changed, if
+ * the transport does not take it.
+ */
+bool sdp_sinkavail_send_move(struct sdp_sock *ssk, struct sdp_mem *mem, u32 n)
+{
+	struct sdp_region to;
+
+	sdp_engine_rdma_write_where(&ssk->engine, n, &to);
+	if (!ssk->link->ops->move(ssk->link, mem, &to, NULL))
+		return false;
+	WARN_ON_ONCE(!sdp_engine_rdma_write(&ssk->engine, n, &to));
+	return true;
 }
 
 /* Begin to write. Returns the number of bytes that are in flight now. */
@@ -40,21 +60,16 @@ static u32 sinkavail_write_begin(struct sdp_sock *ssk, struct sdp_link *link,
 				 struct sdp_mem *mem)
 {
 	struct sdp_todo todo = { };
-	struct sdp_region to;
 	u32 n;
 
 	sdp_conn_lock(ssk);
 	n = ssk->link == link ? sinkavail_room_for(ssk, mem->region.len) : 0;
-	if (n && !sdp_engine_rdma_write(&ssk->engine, n, &to))
+	if (n && !sdp_sinkavail_send_move(ssk, mem, n))
 		n = 0;
-	if (n && link->ops->move(link, mem, &to)) {
+	if (n) {
 		ssk->rdma_writing = true;
 		ssk->tx_was_full = false;
 		sdp_conn_progress(ssk, &todo);
-	} else if (n) {
-		/* RdmaWrCompl, which the engine has ready, must not be sent. */
-		sdp_conn_fail(ssk, ECONNRESET, "RDMA write not posted", &todo);
-		n = 0;
 	}
 	sdp_conn_unlock(ssk, &todo);
 	return n;

@@ -8,6 +8,7 @@ long sdp_sinkavail_send_patience(const struct sdp_sock *ssk);
 bool sdp_sinkavail_send_await(struct sdp_sock *ssk, long *timeo);
 void sdp_sinkavail_send_missed(struct sdp_sock *ssk);
 void sdp_sinkavail_send_count(struct sdp_sock *ssk, u32 n);
+bool sdp_sinkavail_send_move(struct sdp_sock *ssk, struct sdp_mem *mem, u32 n);
 u32 sdp_sinkavail_send(struct sdp_sock *ssk, struct sdp_link *link,
 		       struct sdp_pages *pages);
 

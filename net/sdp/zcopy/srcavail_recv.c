@@ -113,6 +113,7 @@ static bool srcavail_read_begin(struct sdp_sock *ssk, struct sdp_link *link,
 				struct sdp_mem *mem,
 				struct sdp_srcavail_recv *f)
 {
+	const struct sdp_rail_keys *keys;
 	struct sdp_region from;
 	bool posted = false;
 
@@ -120,7 +121,8 @@ static bool srcavail_read_begin(struct sdp_sock *ssk, struct sdp_link *link,
 	if (ssk->link == link && (f->skb || !ssk->rx_bytes) &&
 	    sdp_engine_rdma_read_begin(&ssk->engine, f->n, &from)) {
 		ssk->srcavail_rx = f;
-		posted = link->ops->move(link, mem, &from);
+		keys = sdp_engine_srcavail_keys(&ssk->engine);
+		posted = link->ops->move(link, mem, &from, keys);
 		if (!posted) {
 			sdp_engine_rdma_read_end(&ssk->engine, false);
 			ssk->srcavail_rx = NULL;

@@ -81,6 +81,7 @@ static void nowait_free(struct sdp_srcavail_recv_nowait *s)
 static bool nowait_begin(struct sdp_srcavail_recv_nowait *s, bool *busy)
 {
 	struct sdp_sock *ssk = s->ssk;
+	const struct sdp_rail_keys *keys;
 	struct sdp_region from;
 	bool begun = false;
 
@@ -90,9 +91,9 @@ static bool nowait_begin(struct sdp_srcavail_recv_nowait *s, bool *busy)
 	    sdp_engine_rdma_read_begin(&ssk->engine, s->n, &from)) {
 		s->mem->ended = nowait_completed;
 		s->mem->arg = s;
-		begun = s->link->ops->move(s->link, s->mem, &from);
+		keys = sdp_engine_srcavail_keys(&ssk->engine);
+		begun = s->link->ops->move(s->link, s->mem, &from, keys);
 		if (!begun) {
-			/* unmap() waits for the part that has been posted. */
 			s->mem->ended = NULL;
 			sdp_engine_rdma_read_end(&ssk->engine, false);
 		}

@@ -119,13 +119,13 @@ static struct sk_buff *srcavail_first_bytes(struct sdp_sock *ssk,
 					    u32 n)
 {
 	struct sk_buff *skb =
-		alloc_skb(SDP_TX_HEADROOM + n, ssk->sk.sk_allocation);
+		alloc_skb(SDP_SRCAVAIL_HEADROOM + n, ssk->sk.sk_allocation);
 	u32 part, offset = pages->offset;
 	unsigned int i;
 
 	if (!skb)
 		return NULL;
-	skb_reserve(skb, SDP_TX_HEADROOM);
+	skb_reserve(skb, SDP_SRCAVAIL_HEADROOM);
 	sdp_buf_cb(skb)->payload = n;
 	sdp_buf_cb(skb)->reused = false;
 	sdp_buf_cb(skb)->urgent = false;
@@ -153,6 +153,7 @@ void sdp_srcavail_send_begin(struct sdp_sock *ssk, struct sdp_srcavail_send *o)
 	region.va += o->skip;
 	region.len -= o->skip;
 	sdp_engine_srcavail(&ssk->engine, &region, o->first);
+	sdp_engine_srcavail_by_rails(&ssk->engine, &o->mem->keys);
 	ssk->srcavail_tx = o;
 	o->mem->settled = false;
 	WRITE_ONCE(ssk->srcavail_tx_out, true);

@@ -14,15 +14,32 @@
 
 /* A kill of the task has no effect on a transfer that is younger than this. */
 #define ZCOPY_KILL_JIFFIES	(2 * HZ)
+/* Interval at which a wait looks again while no rail works. */
+#define ZCOPY_CUT_OFF_JIFFIES	(HZ / 20 + 1)
 /* Time that the peer's kernel has to answer a cancel. */
 #define ZCOPY_CANCEL_JIFFIES	(10 * HZ)
+
+/*
+ * With several rails, messages keep all of them busy all the time. RDMA reads
+ * do so only for the length of a transfer, and then wait for the next one. So
+ * each rail has to get twice as much as is worth RDMA by a single one (H1).
+ */
+static u32 threshold_by_rails(u32 bytes, u32 rails)
+{
+	u64 all = 2ULL * rails * bytes;
+
+	if (rails < 2)
+		return bytes;
+	return min_t(u64, all, max_t(u32, bytes, SDP_MEM_MAX));
+}
 
 /**
  * sdp_zcopy_threshold() - smallest transfer for which RDMA is used (B1)
  * @ssk: socket
  *
  * Return: bytes, as set for the socket, or else for the namespace, or else as
- * measured for the device of its connection; 0 for never.
+ * measured for the device of its connection; more with several rails; 0 for
+ * never.
  */
 u32 sdp_zcopy_threshold(const struct sdp_sock *ssk)
 {
@@ -31,7 +48,8 @@ u32 sdp_zcopy_threshold(const struct sdp_sock *ssk)
 	if (set < 0)
 		set = READ_ONCE(
 			sdp_net(sock_net(&ssk->sk))->settings.rdma_threshold);
-	return set >= 0 ? set : READ_ONCE(ssk->rdma_worth);
+	return threshold_by_rails(set >= 0 ? set : READ_ONCE(ssk->rdma_worth),
+				  READ_ONCE(ssk->rdma_rails));
 }
 
 /**
@@ -126,6 +144,19 @@ void sdp_zcopy_await(struct sdp_sock *ssk, struct sdp_link *link,
 	wait_for_completion(&mem->done);
 }
 
+/* Have all rails of the connection failed, so that it waits for one (H6)? */
+static bool zcopy_cut_off(struct sdp_sock *ssk)
+{
+	const struct sdp_link *link;
+	bool cut_off;
+
+	sdp_conn_lock(ssk);
+	link = ssk->link;
+	cut_off = link && READ_ONCE(link->many) && !READ_ONCE(link->rails);
+	spin_unlock_bh(&ssk->lock);
+	return cut_off;
+}
+
 /**
  * sdp_zcopy_await_answer() - wait until an advertisement has ended
  * @ssk: socket, not locked
@@ -134,10 +165,11 @@ void sdp_zcopy_await(struct sdp_sock *ssk, struct sdp_link *link,
  *
  * Called when the advertisement has been cancelled, or has ended already. The
  * peer's kernel answers a cancel. If it does not within ZCOPY_CANCEL_JIFFIES,
- * the connection fails.
+ * the connection fails. The time does not count in which no rail works: the
+ * cancel could not be sent. A kill of the task then fails the connection.
  *
- * No signal ends this wait. It is rare and short, so it polls instead of having
- * a wait queue.
+ * No other signal ends this wait. It is rare and short, so it polls instead of
+ * having a wait queue.
  */
 void sdp_zcopy_await_answer(struct sdp_sock *ssk, const bool *over)
 {
@@ -145,10 +177,18 @@ void sdp_zcopy_await_answer(struct sdp_sock *ssk, const bool *over)
 	struct sdp_todo todo = { };
 
 	while (time_before(jiffies, end)) {
+		long wait = 1;
+
 		/* Pairs with the release that sets it. */
 		if (smp_load_acquire(over))
 			return;
-		schedule_timeout_uninterruptible(1);
+		if (zcopy_cut_off(ssk)) {
+			if (fatal_signal_pending(current))
+				break;
+			end = jiffies + ZCOPY_CANCEL_JIFFIES;
+			wait = ZCOPY_CUT_OFF_JIFFIES;
+		}
+		schedule_timeout_uninterruptible(wait);
 	}
 	sdp_conn_lock(ssk);
 	if (!*over)

@@ -51,6 +51,9 @@ struct rails *rails_alloc(struct net *net)
 	INIT_DELAYED_WORK(&b->join, rails_join_work);
 	INIT_DELAYED_WORK(&b->watch, rails_watch_work);
 	INIT_WORK(&b->end, rails_free_work);
+	mutex_init(&b->mems_lock);
+	INIT_LIST_HEAD(&b->mems);
+	INIT_WORK(&b->drop, rails_drop_work);
 	return b;
 }
 
@@ -164,6 +167,19 @@ u32 rails_count(const struct rails *b)
 	for (i = 0; i < SDP_RAILS_MAX; i++)
 		n += !!b->rail[i];
 	return n;
+}
+
+/**
+ * rails_tell_number() - tell the owner how many rails there are
+ * @b: bundle with several rails; under its lock; one has come up or died
+ */
+void rails_tell_number(struct rails *b)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < SDP_RAILS_MAX; i++)
+		n += b->rail[i] && b->rail[i]->up;
+	WRITE_ONCE(b->link.rails, n);
 }
 
 /* The first rail, unless it has died; under the lock. */
@@ -394,59 +410,6 @@ static void rails_use(struct sdp_link *link)
 static void rails_unuse(struct sdp_link *link)
 {
 	rails_put(to_rails(link));
-}
-
-/* Memory is for the first rail: there is no other when RDMA begins. */
-static struct sdp_mem *rails_map(struct sdp_link *link,
-				 const struct sdp_pages *pages)
-{
-	struct rails *b = to_rails(link);
-	struct sdp_link *first;
-	struct sdp_mem *mem;
-
-	spin_lock_bh(&b->lock);
-	first = first_link(b);
-	if (first)
-		sdp_rc.use(first);
-	spin_unlock_bh(&b->lock);
-	if (!first)
-		return ERR_PTR(-ENETDOWN);
-	mem = sdp_rc.map(first, pages);
-	if (IS_ERR(mem)) {
-		sdp_rc.unuse(first);
-		return mem;
-	}
-	mem->link = first;
-	mem->read_into = pages->use == SDP_MEM_READ_INTO;
-	return mem;
-}
-
-static void rails_unmap(struct sdp_link *link, struct sdp_mem *mem)
-{
-	struct sdp_link *first = mem->link;
-
-	sdp_rc.unmap(first, mem);
-	sdp_rc.unuse(first);
-}
-
-static bool rails_move(struct sdp_link *link, struct sdp_mem *mem,
-		       const struct sdp_region *remote)
-{
-	struct rails *b = to_rails(link);
-	bool moves = false;
-
-	spin_lock_bh(&b->lock);
-	/*
-	 * The message that reports a write has to follow it, which it would not
-	 * do by another rail. The owner begins no write with several rails, so
-	 * they have just come up.
-	 */
-	if (b->many && !mem->read_into)
-		rails_fail(b, ECONNRESET, "write when rails join");
-	else if (mem->link == first_link(b))
-		moves = sdp_rc.move(mem->link, mem, remote);
-	spin_unlock_bh(&b->lock);
-	return moves;
 }
 
 static void rails_release(struct sdp_link *link, bool abort)

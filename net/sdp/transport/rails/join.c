@@ -84,13 +84,15 @@ void rails_unlisten(struct net *net, u16 port)
 	sdp_rc.unlisten(net, port);
 }
 
-/* A second rail is about to join. Returns false when memory is short. */
+/* A second rail is about to join. Returns false if that is not possible now. */
 static bool become_many(struct rails *b)
 {
 	struct rails_many *m;
 
 	if (b->many)
 		return true;
+	if (b->unreported)
+		return false;
 	m = kzalloc(sizeof(*m), GFP_ATOMIC | __GFP_NOWARN);
 	if (!m)
 		return false;
@@ -99,6 +101,7 @@ static bool become_many(struct rails *b)
 	__skb_queue_head_init(&m->unsent);
 	m->looked_at = jiffies;
 	b->many = m;
+	rails_tell_number(b);
 	WRITE_ONCE(b->link.many, true);
 	if (b->rail[0])
 		rails_fill(b->rail[0]);
@@ -196,6 +199,13 @@ static void keep_addrs(const struct rails *b, struct sdp_rail_msg *msg)
 			       sizeof(b->addrs[i]));
 }
 
+/* The next attempt comes later each time. */
+static void retry_later(struct rails *b)
+{
+	rails_queue(b, &b->join, b->retry);
+	b->retry = min_t(unsigned long, 2 * b->retry, RAILS_RETRY_LAST);
+}
+
 /* Accepting side: tell the peer of our addresses, unless it knows them. */
 static void announce(struct rails *b)
 {
@@ -215,7 +225,7 @@ static void announce(struct rails *b)
 	else if (msg.n && rails_tx_note(b, NULL, &msg))
 		store_addrs(b, &msg);
 	else
-		rails_queue(b, &b->join, b->retry);
+		retry_later(b);
 	/* An address may be usable only some time after the event. */
 	if (b->looks && !b->released)
 		rails_queue(b, &b->join, b->looks-- > 1 ? HZ : 4 * HZ);
@@ -304,6 +314,7 @@ static bool connect_rail(struct rails *b, const struct sdp_endpoint *local,
 		rail->local = *local;
 		rail->peer = *peer;
 		rail->since = jiffies;
+		rail->attempt = ++b->attempts;
 		b->rail[number] = rail;
 		sdp_rc.connect(link, &wish);
 	}
@@ -413,15 +424,10 @@ static void connect_rails(struct rails *b)
 	kfree(p);
 	/* Again, also for those that are on their way now. */
 	spin_lock_bh(&b->lock);
-	if (b->released) {
-		;
-	} else if (b->cut_off) {
+	if (!b->released && b->cut_off)
 		rails_join_soon(b, RAILS_RETRY_CUT_OFF);
-	} else if (rails_joins_left(b)) {
-		rails_queue(b, &b->join, b->retry);
-		b->retry = min_t(unsigned long, 2 * b->retry,
-				 RAILS_RETRY_LAST);
-	}
+	else if (!b->released && rails_joins_left(b))
+		retry_later(b);
 	spin_unlock_bh(&b->lock);
 }
 
@@ -500,7 +506,8 @@ int rails_join_hello(struct rail *rail, const struct sdp_endpoint *local,
 		.port = b->local.port ?: 1,
 		.ip_version = sdp_is_v4(local) ? 4 : 6,
 		.rails = {
-			.join = true, .rail = rail->number, .id = b->id,
+			.join = true, .rail = rail->number,
+			.attempt = rail->attempt, .id = b->id,
 		},
 	};
 	int err = prepare_rail(rail);
@@ -531,6 +538,7 @@ void rails_join_up(struct rail *rail)
 	spin_lock_bh(&b->lock);
 	if (!rail->up && !rail->leaving) {
 		rail->up = true;
+		rails_tell_number(b);
 		b->up_at[rail->number] = rail->peer.ip;
 		/* It is a sign of life. */
 		probing = b->probing;
@@ -626,6 +634,7 @@ static int accept_rail(struct rails *b, struct sdp_link *link,
 		return -ENOMEM;
 	rail->local = in->local;
 	rail->peer = in->peer;
+	rail->attempt = in->hello.rails.attempt;
 	err = prepare_rail(rail);
 	spin_lock_bh(&b->lock);
 	if (!err)

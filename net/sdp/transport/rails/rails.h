@@ -14,10 +14,12 @@
  *	watch.c		rails that make no progress, and rails that have died
  *	join.c		one more rail: announced, connected, accepted
  *	look.c		what is shown of the rails
+ *	rdma.c		memory of all rails, and RDMA by all of them
  *
  * A bundle begins with one rail, and then costs a lock and a call for each
  * message. It asks for others when the connection has moved some data. From
- * then on (@many) all data goes as messages; memory is not advertised any more.
+ * then on (@many) messages and RDMA reads are spread over all rails, and no
+ * memory is advertised any more for writes.
  *
  * Locks: struct rails.lock is taken under the owner's lock, and takes the place
  * of the owner's lock for the links of the rails. No up-call to the owner runs
@@ -26,6 +28,7 @@
 #ifndef SDP_TRANSPORT_RAILS_H
 #define SDP_TRANSPORT_RAILS_H
 
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
 
@@ -75,7 +78,11 @@
 /* Interval at which a connection without rails is looked at. */
 #define RAILS_WATCH_CUT_OFF	(HZ / 4 + 1)
 
+/* A rail that does not read its piece for so long, at least, has died. */
+#define RAILS_PIECE	HZ
+
 struct rails;
+struct rails_mem;
 
 /**
  * struct rail - one link of a bundle
@@ -84,6 +91,7 @@ struct rails;
  * @local: our address
  * @peer: the peer's address
  * @number: number of the rail; the same at both ends
+ * @attempt: number of the attempt by which it has joined; the same at both ends
  * @since: connecting side: when the attempt to join began (jiffies)
  * @prepared: receives may be posted
  * @probing: a probe has not been answered
@@ -102,6 +110,7 @@ struct rail {
 	struct sdp_endpoint local;
 	struct sdp_endpoint peer;
 	u8 number;
+	u8 attempt;
 	unsigned long since;
 	bool prepared;
 	bool probing;
@@ -181,6 +190,15 @@ struct rails_many {
  * @ripe: when enough had moved to ask for other rails (jiffies); or 0
  * @asked: other rails have been asked for
  * @many: from the second rail on
+ * @attempts: connecting side: attempts to join so far
+ * @reading: memory that rails are reading into, or NULL
+ * @piece_limit: how long a piece of each rail may take (jiffies), but at least
+ *	%RAILS_PIECE
+ * @unreported: an RDMA write has begun, and the message that reports it has not
+ *	been sent: it has to go by the same rail, so no other one may join
+ * @mems_lock: covers @mems
+ * @mems: all memory that is mapped
+ * @drop: unmaps what dead rails have mapped
  * @ready: messages to be passed on, in order
  * @passing: a task passes on what is in @ready
  * @lost: rails that have failed and not ended the connection
@@ -238,6 +256,13 @@ struct rails {
 	unsigned long ripe;
 	bool asked;
 	struct rails_many *many;
+	u8 attempts;
+	struct rails_mem *reading;
+	unsigned long piece_limit[SDP_RAILS_MAX];
+	bool unreported;
+	struct mutex mems_lock;
+	struct list_head mems;
+	struct work_struct drop;
 	struct sk_buff_head ready;
 	bool passing;
 	u32 lost;
@@ -272,6 +297,7 @@ struct rails *rails_alloc(struct net *net);
 struct rail *rails_attach(struct rails *b, struct sdp_link *link, u8 number);
 void rails_detach(struct rail *rail);
 u32 rails_count(const struct rails *b);
+void rails_tell_number(struct rails *b);
 void rails_put(struct rails *b);
 void rails_queue(struct rails *b, struct delayed_work *work,
 		 unsigned long delay);
@@ -332,6 +358,17 @@ int rails_join_hello(struct rail *rail, const struct sdp_endpoint *local,
 		     u8 buf[SDP_HELLO_LEN]);
 void rails_join_up(struct rail *rail);
 void rails_join_forget(struct rails *b);
+
+/* rdma.c */
+struct sdp_mem *rails_map(struct sdp_link *link, const struct sdp_pages *pages);
+void rails_unmap(struct sdp_link *link, struct sdp_mem *mem);
+bool rails_move(struct sdp_link *link, struct sdp_mem *mem,
+		const struct sdp_region *remote,
+		const struct sdp_rail_keys *keys);
+struct rail *rails_rdma_late(struct rails *b);
+void rails_rdma_drop(struct rails *b);
+void rails_drop_work(struct work_struct *work);
+void rails_rdma_excuse(struct rails *b);
 
 /* paths.c */
 void rails_seek(struct rails *b);

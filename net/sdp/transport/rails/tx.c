@@ -62,8 +62,8 @@ static bool post_message(struct rails *b, const struct sdp_rails_post *p)
 				    p->seq);
 		sdp_buf_cb(skb)->block = sdp_buf_cb(skb)->reused;
 		sdp_buf_cb(skb)->reused = true;
-		if (p->rail)
-			sdp_buf_cb(skb)->revoke = 0;
+		/* A key belongs to one of the rails, and may be another's. */
+		sdp_buf_cb(skb)->revoke = 0;
 		*kept = skb_get(skb);
 	}
 	sdp_buf_cb(skb)->posted = now_us();
@@ -117,6 +117,7 @@ void rails_tx_send(struct rails *b, struct sk_buff *skb, bool flush)
 	}
 	peek(skb, &h);
 	b->tx_seq = h.mseq;
+	b->unreported &= h.mid != SDP_MID_RDMA_WR_COMPL;
 	rails_join_count(b, sdp_wire_weight(skb->data, skb->len));
 	if (!b->rail[0]) {
 		kfree_skb(skb);

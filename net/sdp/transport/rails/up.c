@@ -129,16 +129,9 @@ static void up_sent(struct sdp_link *link, struct sdp_sent *sent)
 		b->link.up->sent(&b->link, sent);
 }
 
+/* The end of the piece follows (rdma.c). */
 static void up_read_done(struct sdp_link *link, int error)
 {
-	struct rail *rail = link->owner;
-	struct rails *b = rail->all;
-
-	/* The rail has died, not the connection: it does without the read. */
-	if (error && error != -EAGAIN && READ_ONCE(rail->leaving) &&
-	    !READ_ONCE(b->released))
-		error = -EAGAIN;
-	b->link.up->read(&b->link, error);
 }
 
 static void up_alive(struct sdp_link *link)

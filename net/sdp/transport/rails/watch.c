@@ -81,8 +81,11 @@ void rails_kill(struct rail *rail)
 	if (rail->up)
 		trace_sdp_rail_lost(b->local.port, b->peer.port, rail->number);
 	b->rail[rail->number] = NULL;
+	rails_tell_number(b);
 	rail->link->one_of_many = true;
 	sdp_rc.release(rail->link, true);
+	if (m)
+		rails_rdma_drop(b);
 	if (m && rail->up) {
 		sdp_rails_dead(&m->state, rail->number);
 		if (!rail->replaced)
@@ -259,7 +262,7 @@ static bool is_busy(const struct rails *b)
 
 	for (i = 0; i < SDP_RAILS_MAX; i++)
 		pending |= m->state.rail[i].pending;
-	return pending || b->cut_off || !m->begun ||
+	return pending || b->reading || b->cut_off || !m->begun ||
 	       !skb_queue_empty(&m->unsent) ||
 	       sdp_rails_ack_due(&m->state, true);
 }
@@ -290,6 +293,7 @@ static void excuse(struct rails *b, u32 now)
 	if (b->refused)
 		b->refused += still;
 	sdp_rails_excuse(&b->many->state, now);
+	rails_rdma_excuse(b);
 }
 
 static void judge(struct rails *b)
@@ -307,6 +311,8 @@ static void judge(struct rails *b)
 		return;
 	}
 	last = patience(b) ? late_last(b, now) : NULL;
+	if (!last)
+		last = rails_rdma_late(b);
 	if (last)
 		rails_give_up(last, ETIMEDOUT, "no progress", 0);
 }

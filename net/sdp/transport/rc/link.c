@@ -359,6 +359,9 @@ static unsigned long link_step(struct rc_link *rc)
 	}
 	/* Waits for a handler that just sends a REQ; none can start later. */
 	link_drop_rdma_id(rc);
+	/* The connection goes on, and waits for what this rail was moving. */
+	if (test_bit(RC_ONE_RAIL, &rc->flags) && !rc_qp_end_moves(rc))
+		return link_end(rc);
 	/* Each wait ends when the answer arrives or the time is over. */
 	wait = link_disconnect(rc);
 	return wait ?: link_end(rc);

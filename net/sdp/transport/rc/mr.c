@@ -174,8 +174,20 @@ static u64 region_random_va(const struct ib_mr *mr)
 	       offset_in_page(mr->iova);
 }
 
+/*
+ * The address by which the peer is to reach memory, in @mr->iova. One that
+ * other devices have chosen (@va) must have the same offset in its page.
+ */
+static int region_set_va(struct ib_mr *mr, u64 va)
+{
+	if (va && offset_in_page(va) != offset_in_page(mr->iova))
+		return -EOPNOTSUPP;
+	mr->iova = va ?: region_random_va(mr);
+	return 0;
+}
+
 /* Give a region its pages, a new key and an address, and register it. */
-static int region_set(struct rc_device *dev, struct rc_mem *m)
+static int region_set(struct rc_device *dev, struct rc_mem *m, u64 va)
 {
 	static const int access[] = {
 		[SDP_MEM_PEER_READS]	= IB_ACCESS_REMOTE_READ,
@@ -197,9 +209,9 @@ static int region_set(struct rc_device *dev, struct rc_mem *m)
 	if (n != m->sgt.nents)
 		return -EINVAL;
 	ib_update_fast_reg_key(mr, mr->rkey + 1 + get_random_u32_below(255));
-	if (sdp_mem_exposed(m->use))
-		mr->iova = region_random_va(mr);
-	err = rc_reg_mr(dev, mr, stale, access[m->use]);
+	err = sdp_mem_exposed(m->use) ? region_set_va(mr, va) : 0;
+	if (!err)
+		err = rc_reg_mr(dev, mr, stale, access[m->use]);
 	if (err)
 		return err;
 	m->region->valid = true;
@@ -242,6 +254,14 @@ static bool mem_needs_sync(struct device *dev, const struct sg_table *sgt)
 	return false;
 }
 
+/* The page behind a device's address, whose first one has an offset. */
+static phys_addr_t mem_phys_page(struct iommu_domain *domain,
+				 struct sg_dma_page_iter *it)
+{
+	return iommu_iova_to_phys(domain, sg_page_iter_dma_address(it)) &
+	       PAGE_MASK;
+}
+
 /*
  * Return whether the IOMMU maps the device's addresses to these whole pages,
  * and not to copies of them. Ask only a domain of the DMA API: others may lack
@@ -259,8 +279,7 @@ static bool mem_iommu_direct(struct device *dev, const struct sg_table *sgt,
 		return false;
 	for_each_sgtable_dma_page(sgt, &it, 0) {
 		if (n == pages->n ||
-		    iommu_iova_to_phys(domain, sg_page_iter_dma_address(&it)) !=
-		    page_to_phys(pages->pages[n]))
+		    mem_phys_page(domain, &it) != page_to_phys(pages->pages[n]))
 			return false;
 		n++;
 	}
@@ -449,11 +468,23 @@ static bool mem_shares_lines(struct ib_device *ib,
 }
 
 /*
- * Map memory, and register it if it has more than @pieces pieces. Returns an
- * ERR_PTR on failure.
+ * Must the device write to the pages themselves? A ring is read while it is
+ * mapped. And a bounce buffer would be copied back as a whole, over what other
+ * devices have written.
+ */
+static bool in_place(enum sdp_mem_use use, bool shared)
+{
+	return use == SDP_MEM_RING || (shared && sdp_mem_changes(use));
+}
+
+/*
+ * Map memory, and register it if it has more than @pieces pieces: at @va, if
+ * that is not 0. @shared: other devices have the same pages. Returns an ERR_PTR
+ * on failure.
  */
 static struct rc_mem *mem_create(struct rc_device *dev,
-				 const struct sdp_pages *pages, u32 pieces)
+				 const struct sdp_pages *pages, u32 pieces,
+				 u64 va, bool shared)
 {
 	struct rc_mem *m;
 	int err;
@@ -470,7 +501,7 @@ static struct rc_mem *mem_create(struct rc_device *dev,
 	err = mem_map_pages(dev->ib, m, pages);
 	if (err)
 		goto free;
-	if (m->use == SDP_MEM_RING && !mem_seen_at_once(dev->ib, m, pages)) {
+	if (in_place(m->use, shared) && !mem_seen_at_once(dev->ib, m, pages)) {
 		err = -EOPNOTSUPP;
 		goto unmap;
 	}
@@ -480,7 +511,7 @@ static struct rc_mem *mem_create(struct rc_device *dev,
 	err = PTR_ERR_OR_ZERO(m->region);
 	if (err)
 		goto unmap;
-	err = region_set(dev, m);
+	err = region_set(dev, m, va);
 	if (!err)
 		return m;
 	mem_destroy(dev, m, false);
@@ -491,6 +522,26 @@ unmap:
 free:
 	kfree(m);
 	return ERR_PTR(err);
+}
+
+static struct sdp_mem *map_memory(struct sdp_link *link,
+				  const struct sdp_pages *pages, u64 va,
+				  bool shared)
+{
+	struct rc_link *rc = to_rc(link);
+	struct rc_mem *m;
+
+	if (!READ_ONCE(rc->dev->reg_ready)) {
+		rc_reg_want(rc->dev);
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	m = mem_create(rc->dev, pages, rc_move_pieces(rc, pages->use), va,
+		       shared);
+	if (IS_ERR(m))
+		return ERR_CAST(m);
+	if (m->region && sdp_mem_exposed(m->use))
+		mem_expose(rc, m);
+	return &m->mem;
 }
 
 /**
@@ -505,19 +556,24 @@ free:
  */
 struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages)
 {
-	struct rc_link *rc = to_rc(link);
-	struct rc_mem *m;
+	return map_memory(link, pages, 0, false);
+}
 
-	if (!READ_ONCE(rc->dev->reg_ready)) {
-		rc_reg_want(rc->dev);
-		return ERR_PTR(-EOPNOTSUPP);
-	}
-	m = mem_create(rc->dev, pages, rc_move_pieces(rc, pages->use));
-	if (IS_ERR(m))
-		return ERR_CAST(m);
-	if (m->region && sdp_mem_exposed(m->use))
-		mem_expose(rc, m);
-	return &m->mem;
+/**
+ * sdp_rc_map_shared() - map memory that is mapped on several links
+ * @link: one of them; the caller has called use()
+ * @pages: pages, range and purpose; the caller keeps the pages in place
+ * @va: address by which the peer reaches it, of another link; 0 for any
+ *
+ * May sleep.
+ *
+ * Return: as rc_map(); -EOPNOTSUPP also if the device cannot share the pages
+ * with others, or reach them at @va.
+ */
+struct sdp_mem *sdp_rc_map_shared(struct sdp_link *link,
+				  const struct sdp_pages *pages, u64 va)
+{
+	return map_memory(link, pages, va, true);
 }
 
 /*
@@ -576,7 +632,7 @@ void rc_unmap(struct sdp_link *link, struct sdp_mem *mem)
  */
 int rc_mem_try(struct rc_device *dev, const struct sdp_pages *pages)
 {
-	struct rc_mem *m = mem_create(dev, pages, 0);
+	struct rc_mem *m = mem_create(dev, pages, 0, 0, false);
 
 	if (IS_ERR(m))
 		return PTR_ERR(m);

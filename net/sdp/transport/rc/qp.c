@@ -660,13 +660,33 @@ void rc_probe(struct sdp_link *link)
  * that had arrived. If the device has lost a completion, the engine detects the
  * missing message like every other loss. No message arrives later. Until it
  * calls release(), the owner may still post, and each post fails by a
- * completion of its own. So such a link is drained twice, the second time by
- * rc_qp_stop() when nobody posts any more. May sleep.
+ * completion of its own. So such a link is drained again by rc_qp_stop(), when
+ * nobody posts any more. May sleep.
  */
 void rc_qp_drain(struct rc_link *rc)
 {
 	if (rc->qp)
 		rc_drain(&rc->drain, rc->qp);
+}
+
+/**
+ * rc_qp_end_moves() - end the RDMA reads and writes of a released link
+ * @rc: link; its owner posts nothing any more
+ *
+ * May sleep.
+ *
+ * Return: false if completions are lost, so that a move may still be in flight
+ * until the queue pair has been stopped.
+ */
+bool rc_qp_end_moves(struct rc_link *rc)
+{
+	if (!rc_moving(rc))
+		return true;
+	if (!rc_drain(&rc->drain, rc->qp))
+		return false;
+	/* Those that were posted only in part. */
+	rc_move_drained(rc);
+	return true;
 }
 
 /*

@@ -338,7 +338,7 @@ struct rc_mr {
  * @region: its memory region; NULL if it is moved piece by piece
  * @sgt: its pages, mapped for the device
  * @use: purpose of the mapping
- * @partly: a move failed after some of its requests were posted
+ * @partly: a write failed after some of its requests were posted
  * @seal: random bytes written at the end of each request before it is posted
  * @ends: where the seal of each request is; see rxe_read_check.c
  * @ends.end: offset behind the request's last byte
@@ -604,6 +604,7 @@ void rc_send(struct sdp_link *link, struct sk_buff *skb, bool flush);
 void rc_resend(struct sdp_link *link);
 void rc_probe(struct sdp_link *link);
 void rc_qp_drain(struct rc_link *rc);
+bool rc_qp_end_moves(struct rc_link *rc);
 void rc_qp_stop(struct rc_link *rc);
 bool rc_qp_quiet(struct rc_link *rc);
 void rc_qp_settle(struct rc_link *rc);
@@ -644,7 +645,8 @@ void rc_mem_revoked(struct rc_link *rc, u32 rkey);
 u32 rc_move_pieces(const struct rc_link *rc, enum sdp_mem_use use);
 void rc_move_init(struct rc_link *rc);
 bool rc_move(struct sdp_link *link, struct sdp_mem *mem,
-	     const struct sdp_region *remote);
+	     const struct sdp_region *remote, const struct sdp_rail_keys *keys);
+bool rc_moving(const struct rc_link *rc);
 void rc_move_drained(struct rc_link *rc);
 
 /* rxe_read_check.c */

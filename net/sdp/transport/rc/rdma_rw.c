@@ -101,12 +101,13 @@ u32 rc_move_pieces(const struct rc_link *rc, enum sdp_mem_use use)
 }
 
 /*
- * Post @left bytes of memory without a region. Returns true when all requests
- * are posted. Otherwise m->partly tells whether some are.
+ * Post @left bytes of memory without a region, behind m->mem.skip. Returns true
+ * when all requests are posted. Otherwise m->partly tells whether some are.
  */
 static bool move_post_pieces(struct rc_link *rc, struct rc_mem *m,
 			     struct ib_rdma_wr *wr, u32 left)
 {
+	u32 skip = m->mem.skip, begin = skip;
 	struct ib_cqe *last = wr->wr.wr_cqe;
 	struct ib_sge *sge = wr->wr.sg_list;
 	u32 most = move_request_pieces(rc, m->use);
@@ -115,8 +116,13 @@ static bool move_post_pieces(struct rc_link *rc, struct rc_mem *m,
 	int i, n = 0;
 
 	for_each_sgtable_dma_sg(&m->sgt, sg, i) {
-		sge[n].addr = sg_dma_address(sg);
-		sge[n].length = min(left, sg_dma_len(sg));
+		if (skip >= sg_dma_len(sg)) {
+			skip -= sg_dma_len(sg);
+			continue;
+		}
+		sge[n].addr = sg_dma_address(sg) + skip;
+		sge[n].length = min(left, sg_dma_len(sg) - skip);
+		skip = 0;
 		sge[n].lkey = rc->dev->pd->local_dma_lkey;
 		bytes += sge[n].length;
 		left -= sge[n++].length;
@@ -125,7 +131,7 @@ static bool move_post_pieces(struct rc_link *rc, struct rc_mem *m,
 		wr->wr.num_sge = n;
 		wr->wr.wr_cqe = left ? &rc->part_cqe : last;
 		wr->wr.send_flags = left ? 0 : IB_SEND_SIGNALED;
-		rc_seal(rc, m, posted, posted + bytes);
+		rc_seal(rc, m, begin + posted, begin + posted + bytes);
 		/* Before the post: a completion of the last one may free @m. */
 		m->partly = left;
 		if (ib_post_send(rc->qp, &wr->wr, NULL)) {
@@ -145,7 +151,7 @@ static bool move_post_pieces(struct rc_link *rc, struct rc_mem *m,
 static bool move_post_region(struct rc_link *rc, struct rc_mem *m,
 			     struct ib_rdma_wr *wr, u32 len)
 {
-	rc_seal(rc, m, 0, len);
+	rc_seal(rc, m, m->mem.skip, m->mem.skip + len);
 	wr->wr.sg_list[0] = (struct ib_sge) {
 		.addr = m->mem.region.va + m->mem.skip,
 		.length = len,
@@ -162,18 +168,19 @@ static bool move_post_region(struct rc_link *rc, struct rc_mem *m,
  * @mem: our memory, mapped for %SDP_MEM_READ_INTO, %SDP_MEM_WRITE_FROM or
  *	%SDP_MEM_PEER_READS, and behind @mem->skip at least as long as @remote
  * @remote: the peer's memory
+ * @keys: ignored
  *
  * The caller has no other move of the same kind in flight.
  *
  * Return: true when the move will complete @mem, and before that, for a read,
- * call up->read(); false when the link is broken.
+ * call up->read() unless the link ends first; false when the link is broken.
  */
 bool rc_move(struct sdp_link *link, struct sdp_mem *mem,
-	     const struct sdp_region *remote)
+	     const struct sdp_region *remote, const struct sdp_rail_keys *keys)
 {
 	struct rc_link *rc = to_rc(link);
 	struct rc_mem *m = to_rc_mem(mem);
-	bool read = m->use == SDP_MEM_READ_INTO;
+	bool read = m->use == SDP_MEM_READ_INTO, partly;
 	struct rc_move *move = read ? &rc->reading : &rc->writing;
 	struct ib_sge sge[1 + SDP_TX_FRAGS];
 	struct ib_rdma_wr wr = {
@@ -186,18 +193,39 @@ bool rc_move(struct sdp_link *link, struct sdp_mem *mem,
 		.rkey = remote->rkey,
 	};
 
+	/* One that failed in part. The link is broken, and will be stopped. */
+	if (move->mem)
+		return false;
 	move->mem = mem;
+	m->seals = 0;
+	m->partly = false;
 	if (m->region ? move_post_region(rc, m, &wr, remote->len) :
 			move_post_pieces(rc, m, &wr, remote->len))
 		return true;
 	/*
 	 * If m->partly is set, requests are in flight, and move->mem stays:
-	 * rc_move_drained() ends the move, and rc_unmap() waits for that.
+	 * rc_move_drained() ends the move. The caller waits for that if it is a
+	 * read. It must not take a write for one that is in flight, so
+	 * rc_unmap() waits.
 	 */
-	if (!m->partly)
+	partly = m->partly;
+	if (!partly)
 		move->mem = NULL;
+	if (read)
+		m->partly = false;
 	rc_link_poke(rc, RC_BROKEN);
-	return false;
+	return read && partly;
+}
+
+/**
+ * rc_moving() - is an RDMA read or write in flight?
+ * @rc: link
+ *
+ * Return: true if so, or if one has just ended.
+ */
+bool rc_moving(const struct rc_link *rc)
+{
+	return READ_ONCE(rc->reading.mem) || READ_ONCE(rc->writing.mem);
 }
 
 static void move_lost(struct rc_move *move)

@@ -24,6 +24,9 @@ standing_is() {
 	[ "$got" = "$1" ] || { echo "connections: $got, expected: $1"; return 1; }
 }
 
+# What the program at the listener does once it has the bytes of its case: words of peer.c.
+more=()
+
 # rails CASE STANDING COUNTED BYTES: the program at the listener gets that many bytes
 rails() {
 	local joined lost
@@ -32,7 +35,7 @@ rails() {
 	if [ "$4" = 0 ]; then
 		speak "$1" hold
 	else
-		speak "$1" take "$4" hold
+		speak "$1" take "$4" "${more[@]}" hold
 		check "$1: $4 bytes have come" says server $patience taken
 	fi
 	check "$1: $2" wait_for $patience standing_is "$2"
@@ -76,6 +79,17 @@ wrong() {
 	rails rails-note-long "1 ended" BadLen+1 0
 	rails rails-note-huge "1 ended" BadLen+1 0
 	rails rails-note-unasked "1 ended" BadMid+1 0
+	rails rails-keys-unasked "1 ended" BadFlags+1 0
+	rails rails-keys-none "2 ended" BadField+1 0
+}
+
+# Keys for RDMA by several rails. What cannot be read is declined; a rail whose key is wrong ends.
+keys() {
+	# The reader wants more than came with the SrcAvail, so AF_SDP tries to read the rest.
+	local more=(take 1)
+	rails rails-keys-nobodys "2 open" "" 101 "1 0"
+	rails rails-keys-old "2 open" "" 101 "1 0"
+	rails rails-keys-wrong "1 ended, 1 open" "" 101 "1 1"
 }
 
 hostile_begin
@@ -83,6 +97,7 @@ honest_start
 requests
 meant
 wrong
+keys
 echo end >$run
 check "the honest connection streams beside all these" streaming
 honest_end

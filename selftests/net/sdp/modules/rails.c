@@ -367,6 +367,86 @@ static int placed(u16 port, struct list_head *conns)
 	return err == -EIO ? 0 : err;
 }
 
+/* A SrcAvail with these keys for several rails. */
+static int advertise(struct hostile *h, const struct sdp_rail_keys *keys)
+{
+	u32 len = hostile_header(h, SDP_MID_SRC_AVAIL, 1);
+	struct sdp_msg msg;
+
+	if (sdp_wire_parse(h->send, len, &msg))
+		return -EINVAL;
+	msg.h.flags = SDP_FLAG_KEYS;
+	msg.keys = *keys;
+	len = sdp_wire_build(h->send, &msg) + msg.payload_len;
+	h->send[len - 1] = 0;
+	return hostile_send(h, len);
+}
+
+/* The same, once the connection has two rails. */
+static int two_advertise(u16 port, struct list_head *conns, const struct sdp_rail_keys *keys)
+{
+	struct hostile *h, *rail;
+	int err = two(port, conns, &h, &rail) ?: advertise(h, keys);
+
+	return err == -EIO ? 0 : err;
+}
+
+static bool sendsm_came(struct hostile *h)
+{
+	/* Pairs with note_stream(). */
+	return smp_load_acquire(&h->came[SDP_MID_SENDSM]);
+}
+
+/* Such keys that the reader declines in the end, by either rail. */
+static int declined(u16 port, struct list_head *conns, const struct sdp_rail_keys *keys)
+{
+	struct hostile *h, *rail;
+	int err = two(port, conns, &h, &rail) ?: advertise(h, keys), i;
+
+	for (i = 0; i < 500 && !err; i++) {
+		if (sendsm_came(h) || sendsm_came(rail))
+			return 0;
+		msleep(20);
+	}
+	return err ?: -ETIMEDOUT;
+}
+
+/* Keys from a peer that knows no rails. */
+static int keys_unasked(u16 port, struct list_head *conns)
+{
+	struct hostile *h = first(port, conns, 0);
+	int err = PTR_ERR_OR_ZERO(h);
+
+	err = err ?: advertise(h, &(struct sdp_rail_keys){ .rails = 1, .rkey = { 5 } });
+	return err == -EIO ? 0 : err;
+}
+
+static int keys_none(u16 port, struct list_head *conns)
+{
+	return two_advertise(port, conns, &(struct sdp_rail_keys){ .rkey = { 5, 6 } });
+}
+
+/* Keys of rails that there are not. */
+static int keys_nobodys(u16 port, struct list_head *conns)
+{
+	return declined(port, conns, &(struct sdp_rail_keys){
+		.rails = 0xfc, .rkey = { 5, 6, 7, 8, 9, 10, 11, 12 } });
+}
+
+/* The key of a rail that has been replaced, or will be. */
+static int keys_old(u16 port, struct list_head *conns)
+{
+	return declined(port, conns, &(struct sdp_rail_keys){
+		.rails = 0x02, .attempt = { 0, 77 }, .rkey = { 5, 6 } });
+}
+
+/* A key that opens nothing, of the second rail. */
+static int keys_wrong(u16 port, struct list_head *conns)
+{
+	return declined(port, conns, &(struct sdp_rail_keys){
+		.rails = 0x02, .rkey = { 5, 6 } });
+}
+
 const struct hostile_course hostile_rails[] = {
 	{ "rails-unknown",		no_such_connection },
 	{ "rails-token",		wrong_token },
@@ -389,5 +469,10 @@ const struct hostile_course hostile_rails[] = {
 	{ "rails-note-huge",		note_huge },
 	{ "rails-note-unasked",		note_unasked },
 	{ "rails-placed",		placed },
+	{ "rails-keys-unasked",		keys_unasked },
+	{ "rails-keys-none",		keys_none },
+	{ "rails-keys-nobodys",		keys_nobodys },
+	{ "rails-keys-old",		keys_old },
+	{ "rails-keys-wrong",		keys_wrong },
 	{ },
 };

@@ -5,161 +5,16 @@
  * The lab gets three more cables, with devices of their own. A reader in a process of its own
  * checks each byte.
  */
+#include "cables.h"
+#include "flow.h"
 #include "info.h"
-#include "pattern.h"
 #include "reading.h"
 
-#define CABLES	3
-#define CHUNK	(64 << 10)
-#define CPU1	"/sys/devices/system/cpu/cpu1/online"
-
-static pid_t main_process;
-
-/* Runs a function of the lab, or another command. */
-static void lab(const char *format, ...)
+/* All data goes in messages. rails_rdma.c has the tests of RDMA. */
+static void many_rails(void)
 {
-	char command[600], line[1000];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(command, sizeof(command), format, args);
-	va_end(args);
-	snprintf(line, sizeof(line), "bash -c '. %s/selftests/vm/netlab.sh; %s' >/dev/null",
-		 getenv("SDP_TOP"), command);
-	need(!system(line), "%s", command);
-}
-
-static void cables_down(void)
-{
-	int i;
-
-	if (getpid() != main_process)
-		return;
-	/* After a test that died. */
-	if (!access(CPU1, W_OK))
-		lab("echo 1 >" CPU1);
-	for (i = 1; i <= CABLES; i++)
-		lab("lab_rail_down %d", i);
-}
-
-static void cables_up(void)
-{
-	int i;
-
-	main_process = getpid();
-	atexit(cables_down);
-	for (i = 1; i <= CABLES; i++)
-		lab("lab_rail %d", i);
-}
-
-/* Packets that a device has sent. */
-static long long packets(const char *device)
-{
-	char path[200], text[40] = "";
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1/hw_counters/sent_pkts",
-		 device);
-	f = fopen(path, "r");
-	need_errno(f, path);
-	need(fgets(text, sizeof(text), f), "%s is empty", path);
-	fclose(f);
-	return atoll(text);
-}
-
-/* A stream from the connecting end to a reader, or from the accepting end. */
-struct flow {
-	struct pair p;
-	int out, in;
-	long at;
-	pid_t reader;
-};
-
-/* Reads and checks all that comes. Returns what the last read() did, and in @at the length. */
-static ssize_t read_stream(const struct flow *f, long *at)
-{
-	static unsigned char buf[PATTERN_LARGEST];
-	ssize_t n;
-
-	close(f->out);
-	for (*at = 0; (n = read(f->in, buf, sizeof(buf))) > 0; *at += n)
-		pattern_check(*at, buf, n);
-	return n;
-}
-
-static void read_to_end(void *arg)
-{
-	const struct flow *f = arg;
-	long at;
-	ssize_t n = read_stream(f, &at);
-
-	need_errno(!n, "read");
-	need(write(f->in, &at, sizeof(at)) == sizeof(at), "the answer: %s", errno_text(errno));
-}
-
-/* @reader is what the process at the other end does. */
-static struct flow flow_to(struct pair p, bool back, void (*reader)(void *f))
-{
-	struct flow f = { .p = p, .out = back ? p.s : p.c, .in = back ? p.c : p.s };
-
-	counters_mark();
-	f.reader = helper_start(reader, &f);
-	close(f.in);
-	return f;
-}
-
-static struct flow flow_of(struct pair p, bool back)
-{
-	return flow_to(p, back, read_to_end);
-}
-
-static struct flow flow_begin(bool back)
-{
-	return flow_of(pair_make(), back);
-}
-
-static void flow_more(struct flow *f, long len)
-{
-	pattern_write(f->out, f->at, len);
-	f->at += len;
-}
-
-/* Sends until as many rails as that have joined, or been lost, at both ends together. */
-static void flow_until(struct flow *f, const char *what, long long want)
-{
-	long end = now_ms() + 1000 * patience(30);
-
-	while (since_mark(what) < want) {
-		flow_more(f, CHUNK);
-		need(now_ms() < end, "%s is %lld of %lld after %ld bytes", what, since_mark(what),
-		     want, f->at);
-	}
-}
-
-/* Ends the stream. All bytes have arrived when the reader says how many. */
-static void flow_over(const struct flow *f)
-{
-	long got;
-
-	need_errno(!shutdown(f->out, SHUT_WR), "shutdown");
-	recv_all(f->out, &got, sizeof(got));
-	need(got == f->at, "%ld bytes of %ld have arrived", got, f->at);
-}
-
-static void flow_end(struct flow *f)
-{
-	flow_over(f);
-	helper_end(f->reader);
-	close(f->out);
-}
-
-/* Packets that the device of one end of a cable has sent. */
-static long long packets_of(bool back, int cable)
-{
-	char name[8];
-
-	snprintf(name, sizeof(name), "rx%c%d", back ? 'b' : 'a', cable);
-	return packets(name);
+	setting_set("rails", 1 + CABLES);
+	setting_set("rdma_threshold", 0);
 }
 
 /*
@@ -170,7 +25,7 @@ static int spread(void *arg)
 {
 	int back, i;
 
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	for (back = 0; back < 2; back++) {
 		long long before[CABLES + 1], end;
 		struct flow f;
@@ -241,7 +96,7 @@ static int workers(void *arg)
 
 	if (access(EVENTS, F_OK) || sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		return EXIT_SKIPPED;
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	f = flow_begin(false);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
 	lab("echo >" TRACING "trace; echo 1 >" EVENTS "/sdp_rail_send/enable");
@@ -267,7 +122,7 @@ static int one_processor(void *arg)
 
 	if (access(CPU1, W_OK))
 		return EXIT_SKIPPED;
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	lab("echo 0 >" CPU1);
 	f = flow_begin(true);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
@@ -289,6 +144,7 @@ static int large_messages(void *arg)
 	setting_set("rails", 1 + CABLES);
 	f = flow_begin(false);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
+	set_int(f.out, SOL_SDP, SDP_RDMA_THRESHOLD, 0);
 	flow_more(&f, 1 << 20);
 	messages = since_mark("DataSent");
 	flow_more(&f, 8 << 20);
@@ -296,20 +152,6 @@ static int large_messages(void *arg)
 	need(messages < (8 << 20) / (16 << 10), "%lld messages of 8 MiB", messages);
 	flow_end(&f);
 	return EXIT_OK;
-}
-
-/* Packets that an interface has sent. */
-static long long interface_packets(const char *name)
-{
-	char path[200], text[40] = "";
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/class/net/%s/statistics/tx_packets", name);
-	f = fopen(path, "r");
-	need_errno(f, path);
-	need(fgets(text, sizeof(text), f), "%s is empty", path);
-	fclose(f);
-	return atoll(text);
 }
 
 /*
@@ -326,7 +168,7 @@ static int vlan(void *arg)
 		return EXIT_SKIPPED;
 	}
 	lab("lab_rail_down 3; lab_rail_vlan 5 1");
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	f = flow_begin(false);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
 	before = interface_packets("va5") + interface_packets("vb5");
@@ -358,7 +200,7 @@ static int cable_fails(void *arg)
 	const char *cable = arg;
 	struct flow f;
 
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	f = flow_begin(false);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
 	flow_more(&f, 1 << 20);
@@ -383,7 +225,7 @@ static int seen(void *arg)
 	struct sdp_info info;
 	struct flow f;
 
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	if (traced)
 		lab("echo >/sys/kernel/tracing/trace; echo 1 >" EVENTS "/sdp_rail_join/enable");
 	f = flow_begin(false);
@@ -416,17 +258,6 @@ static int directions(int *first)
 	return *first + 1;
 }
 
-static void all_cables_down(void)
-{
-	lab("for dev in va va1 va2 va3; do ip link set $dev down; done");
-}
-
-/* What the other tests need. */
-static void all_cables_up(void)
-{
-	lab("for n in 1 2 3; do lab_rail_up $n; done; lab_down; lab_up");
-}
-
 /* All rails are lost by what @outage does, and one joins again: no byte is lost. */
 static void through_outage(void (*outage)(struct flow *f))
 {
@@ -434,7 +265,7 @@ static void through_outage(void (*outage)(struct flow *f))
 	long long begin;
 	struct flow f;
 
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	setting_set("rail_wait_ms", 1000 * patience(30));
 	for (; back < end; back++) {
 		f = flow_begin(back);
@@ -486,7 +317,7 @@ static int peer_gone(void *arg)
 	long long begin = now_ms();
 	struct flow f;
 
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	setting_set("rail_wait_ms", wait);
 	f = flow_begin(false);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
@@ -521,7 +352,7 @@ static int closes_cut_off(void *arg)
 	shared_total = mmap(NULL, sizeof(*shared_total), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	need_errno(shared_total != MAP_FAILED, "mmap");
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	setting_set("rail_wait_ms", 1000 * patience(60));
 	f = flow_to(pair_make(), false, read_total);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
@@ -544,7 +375,7 @@ static int keepalive_cut_off(void *arg)
 	long long begin;
 	struct flow f;
 
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	setting_set("rail_wait_ms", wait);
 	f = flow_begin(false);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
@@ -583,7 +414,7 @@ static int waits_in_vain(void *arg)
 	struct flow f;
 	ssize_t n;
 
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	setting_set("rail_wait_ms", wait);
 	f = flow_to(pair_make(), false, read_to_failure);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
@@ -609,7 +440,7 @@ static int device_removed(void *arg)
 {
 	struct flow f;
 
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	f = flow_begin(true);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
 	lab("rdma link delete rxb2");
@@ -626,7 +457,7 @@ static int plugged_later(void *arg)
 {
 	struct flow f;
 
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	lab("lab_rail_down 2");
 	f = flow_begin(false);
 	flow_until(&f, "RailsJoined", 2 * (CABLES - 1));
@@ -688,7 +519,7 @@ static int failures(void *arg)
 	pid_t writer;
 
 	need_errno(stop != MAP_FAILED, "mmap");
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	setting_set("rail_wait_ms", 1000 * patience(60));
 	f = flow_begin(seed % 2);
 	e.f = &f;
@@ -770,7 +601,7 @@ static int short_one(void *arg)
 {
 	struct flow f;
 
-	setting_set("rails", 1 + CABLES);
+	many_rails();
 	f = flow_begin(false);
 	flow_more(&f, 10000);
 	flow_end(&f);
@@ -821,11 +652,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	if (!getenv("SDP_TOP") || access("/sys/class/infiniband/rxa", F_OK)) {
-		puts("1..0 # SKIP the cables are made in the VM: selftests/vm/run.sh");
-		return EXIT_SKIPPED;
-	}
 	pattern_make();
-	cables_up();
-	return run_tests(argv, tests, ARRAY_SIZE(tests));
+	return cables_main(argv, tests, ARRAY_SIZE(tests));
 }
