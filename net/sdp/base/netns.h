@@ -19,6 +19,9 @@
 #include "stats.h"
 #include "../proto/wire.h"
 
+/* Bytes of the setting rail_devices, NUL included. */
+#define SDP_RAIL_DEVICES_LEN	256
+
 /**
  * struct sdp_settings - net.sdp.*, documented in sdp-sysctl.rst
  * @recv_buffers: number of receives posted per connection
@@ -35,6 +38,8 @@
  * @rails: most rails of a connection; 1 for a single one
  * @rail_wait_ms: how long a connection of several rails, all of which have
  *	failed, waits for one to join again
+ * @rail_devices: names of the RDMA devices that further rails may use, with
+ *	blanks in between; empty: all. Under a lock (sdp_rail_devices_set())
  * @invalidate: we use Send with Invalidate, and let the peer use it
  * @mode_after: number of consecutive large writes of one kind that change the
  *	mode of a direction; for instance, SrcAvails that the peer declines
@@ -65,7 +70,8 @@
  * @wmem_max: bytes up to which a send buffer grows automatically
  * @reset_removed: connections end when their own address is removed
  *
- * Each is read without a lock. sdp-sysctl.rst says when a change takes effect.
+ * Each number is read without a lock. sdp-sysctl.rst says when a change takes
+ * effect.
  */
 struct sdp_settings {
 	unsigned int recv_buffers;
@@ -78,6 +84,7 @@ struct sdp_settings {
 	unsigned int invalidate;
 	unsigned int rails;
 	unsigned int rail_wait_ms;
+	char rail_devices[SDP_RAIL_DEVICES_LEN];
 	unsigned int mode_after;
 	unsigned int reader_wait_ms;
 	unsigned int scan_ms;
@@ -203,6 +210,11 @@ static inline void sdp_count_violation(const struct net *net,
 /* stats.c */
 const char *sdp_stat_name(enum sdp_stat which);
 unsigned long sdp_stat_sum(const struct net *net, enum sdp_stat which);
+
+/* netns.c */
+void sdp_rail_devices_get(char *setting, char text[SDP_RAIL_DEVICES_LEN]);
+void sdp_rail_devices_set(char *setting, const char *text);
+bool sdp_rail_device_wanted(const struct net *net, const char *name);
 
 /* netns.c: of all namespaces together */
 extern long sdp_mem[3];

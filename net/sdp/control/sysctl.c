@@ -2,7 +2,8 @@
 /*
  * Settings net.sdp.* of a namespace, and those of the whole machine.
  *
- * Each setting of a namespace is a number within bounds, or one of a few words.
+ * Each setting of a namespace is a number within bounds, one of a few words, or
+ * a list of names.
  * It is read without a lock when it is used, most often when a connection is
  * made (sdp-sysctl.rst).
  */
@@ -14,6 +15,7 @@
 #include "../proto/rail.h"
 #include "netns.h"
 #include "../proto/credit.h"
+#include "../transport/transport.h"
 #include "../transport/buf.h"
 
 /* Bounds of the settings. */
@@ -66,6 +68,26 @@ static int sysctl_do_scheme(sdp_ctl_table *table, int write, void *buffer,
 	return 0;
 }
 
+/* Handler of rail_devices. Too long a text is refused, not cut. */
+static int sysctl_do_devices(sdp_ctl_table *table, int write, void *buffer,
+			     size_t *len, loff_t *pos)
+{
+	char text[SDP_RAIL_DEVICES_LEN + 1] = "";
+	struct ctl_table whole = { .data = text, .maxlen = sizeof(text) };
+	int err;
+
+	if (!write)
+		sdp_rail_devices_get(table->data, text);
+	err = proc_dostring(&whole, write, buffer, len, pos);
+	if (err || !write)
+		return err;
+	if (strlen(text) >= SDP_RAIL_DEVICES_LEN)
+		return -EINVAL;
+	sdp_rail_devices_set(table->data, text);
+	sdp_rails_paths_changed();
+	return 0;
+}
+
 #define SDP_SETTING(field, low, high) {					\
 	.procname	= #field,					\
 	.data		= (void *)offsetof(struct sdp_settings, field),	\
@@ -91,6 +113,14 @@ static const struct ctl_table net_table[] = {
 	SDP_SETTING(invalidate, &zero, &one),
 	SDP_SETTING(rails, &one, &rails_max),
 	SDP_SETTING(rail_wait_ms, &zero, &timeout_max),
+	{
+		.procname	= "rail_devices",
+		.data		= (void *)offsetof(struct sdp_settings,
+						   rail_devices),
+		.maxlen		= SDP_RAIL_DEVICES_LEN,
+		.mode		= 0644,
+		.proc_handler	= sysctl_do_devices,
+	},
 	SDP_SETTING(mode_after, &one, &srcavails_max),
 	SDP_SETTING(reader_wait_ms, &one, &reader_wait_max),
 	SDP_SETTING(scan_ms, &scan_min, &timeout_max),

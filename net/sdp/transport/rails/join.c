@@ -635,7 +635,8 @@ static int accept_rail(struct rails *b, struct sdp_link *link,
 	rail->local = in->local;
 	rail->peer = in->peer;
 	rail->attempt = in->hello.rails.attempt;
-	err = prepare_rail(rail);
+	err = sdp_rail_device_wanted(b->net, sdp_rc.device(link) ?: "") ?
+		      prepare_rail(rail) : -EOPNOTSUPP;
 	spin_lock_bh(&b->lock);
 	if (!err)
 		err = first_receives(rail);

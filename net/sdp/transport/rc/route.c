@@ -19,6 +19,7 @@
 #include <net/route.h>
 #include <rdma/ib_cache.h>
 
+#include "../../base/netns.h"
 #include "rc.h"
 
 /* Offset of the GID in the hardware address of an IPoIB interface. */
@@ -265,7 +266,7 @@ static void candidates_v6(struct candidates *c, struct net_device *dev)
 }
 #endif
 
-/* Does an RDMA device serve this address of ours? */
+/* Does an RDMA device serve this address of ours that rails may use? */
 static bool address_served(struct net *net, const struct sdp_rc_address *a)
 {
 	char name[SDP_DEVICE_NAME];
@@ -275,13 +276,14 @@ static bool address_served(struct net *net, const struct sdp_rc_address *a)
 	way.dev = dev_get_by_index(net, a->ifindex);
 	if (!way.dev)
 		return false;
-	served = rc_device_any(route_device_serves, &way);
+	served = rc_device_any(route_device_serves, &way) &&
+		 sdp_rail_device_wanted(net, name);
 	dev_put(way.dev);
 	return served;
 }
 
 /**
- * sdp_rc_addresses() - addresses of this host that RDMA devices serve
+ * sdp_rc_addresses() - addresses of this host at which rails may join
  * @net: namespace
  * @list: filled in
  * @n: number of entries of @list

@@ -363,11 +363,26 @@ scheme_setting() {
 	check "flow_control may not be a number" invalid flow_control 1
 	check "flow_control keeps its value when it is refused" test "$(value flow_control)" = credit
 }
+
+# rail_devices is a list of names, of at most 255 characters.
+rail_devices() {
+	local long
+	long=$(printf '%0255d' 0)
+	keeps $settings/rail_devices
+	check "rail_devices is empty" test -z "$(value rail_devices)"
+	check "rail_devices takes names" setting rail_devices "mlx5_0 rxe1"
+	check "rail_devices has them" test "$(value rail_devices)" = "mlx5_0 rxe1"
+	check "rail_devices takes 255 characters" setting rail_devices "$long"
+	check "rail_devices may not have 256" invalid rail_devices "${long}1"
+	check "rail_devices keeps its value when it is refused" test "$(value rail_devices)" = "$long"
+	check "rail_devices may be empty again" setting rail_devices ""
+}
 scheme_setting
+rail_devices
 # Settings of the whole machine are tested elsewhere: mem (three numbers) in load/memory.sh,
 # max_orphans in lifetime.sh, unprivileged_rewrite by the program policy, which also tests the
 # policy's text.
-others=$'mem\nmax_orphans\nunprivileged_rewrite\npolicy\npolicy_error\nflow_control'
+others=$'mem\nmax_orphans\nunprivileged_rewrite\npolicy\npolicy_error\nflow_control\nrail_devices'
 check "no other settings than these, those of the machine and the policy" \
 	test "$(ls $settings | sort | tr '\n' ' ')" = \
 	"$( (awk 'NF { print $1 }' <<<"$every_setting"; echo "$others") | sort | tr '\n' ' ')"

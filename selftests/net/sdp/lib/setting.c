@@ -3,7 +3,7 @@
 
 static struct {
 	const char *name;
-	char was[32];
+	char was[260];
 } settings[] = {
 	{ .name = "connect_timeout_ms" },
 	{ .name = "recv_buffers" },
@@ -16,6 +16,7 @@ static struct {
 	{ .name = "invalidate" },
 	{ .name = "rails" },
 	{ .name = "rail_wait_ms" },
+	{ .name = "rail_devices" },
 	{ .name = "mode_after" },
 	{ .name = "reader_wait_ms" },
 	{ .name = "scan_ms" },

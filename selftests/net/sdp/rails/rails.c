@@ -10,9 +10,19 @@
 #include "info.h"
 #include "reading.h"
 
+/* The RDMA devices that rails may use; "": all. Each case begins with all. */
+static void use_devices(const char *names)
+{
+	char line[200];
+
+	snprintf(line, sizeof(line), "%s\n", names);
+	need(setting_write("rail_devices", line), "rail_devices does not take %s", names);
+}
+
 /* All data goes in messages. rails_rdma.c has the tests of RDMA. */
 static void many_rails(void)
 {
+	use_devices("");
 	setting_set("rails", 1 + CABLES);
 	setting_set("rdma_threshold", 0);
 }
@@ -178,6 +188,29 @@ static int vlan(void *arg)
 	}
 	flow_end(&f);
 	lab("lab_rail_down 5; lab_rail 3");
+	return EXIT_OK;
+}
+
+/* H1: rails join by the devices of rail_devices only; both ends are on this host. */
+static int by_devices(void *arg)
+{
+	struct sdp_info info;
+	long long before;
+	struct flow f;
+
+	many_rails();
+	use_devices("nobody rxb2  rxa2 rxa");
+	before = packets_of(false, 1) + packets_of(false, 3);
+	f = flow_begin(false);
+	flow_until(&f, "RailsJoined", 2);
+	flow_more(&f, 8 << 20);
+	info = info_of(f.out);
+	need(info.rails == 2, "%u rails", info.rails);
+	need(packets_of(false, 1) + packets_of(false, 3) == before, "another cable is used");
+	/* From now on all may be used. */
+	use_devices("");
+	flow_until(&f, "RailsJoined", 2 * CABLES);
+	flow_end(&f);
 	return EXIT_OK;
 }
 
@@ -630,6 +663,7 @@ static const struct test tests[] = {
 	CASE(spread, 60, RC | 1u << SET_RC6),
 	CASE(large_messages, 60, RC),
 	CASE(vlan, 60, RC),
+	CASE(by_devices, 120, RC),
 	CASE(workers, 60, RC),
 	CASE(one_processor, 60, RC),
 	CASE(unwanted, 30, RC),
