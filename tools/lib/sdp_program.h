@@ -20,6 +20,7 @@
 #ifndef SDP_PROGRAM_LIB_H
 #define SDP_PROGRAM_LIB_H
 
+#include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -332,6 +333,129 @@ static inline ssize_t sdp_program_recv(int fd, const struct sdp_program *p, cons
 	if (sdp_program_message(&msg, &control, p, iov, iovs, offset, length))
 		return -1;
 	return recvmsg(fd, &msg, flags);
+}
+
+/*
+ * A program on its way to the peer: the first eight bytes show what it is, then the number of bytes
+ * that it is for and the number of operations, in the byte order of the network.
+ */
+#define SDP_PROGRAM_TOLD	"SDPprog1"
+
+struct sdp_program_told {
+	char what[8];
+	uint64_t length;
+	uint64_t ops;
+};
+
+struct sdp_program_told_op {
+	uint64_t code;
+	uint64_t n;
+};
+
+/* Sends all of it, as far as the socket waits. Returns 0, or -1 with errno set. */
+static inline int sdp_program_send_all(int fd, const void *data, size_t len, int flags)
+{
+	const char *at = data;
+	ssize_t n;
+
+	for (; len; at += n, len -= n) {
+		n = send(fd, at, len, flags | MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		if (n < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Receives all of it. Returns 1; 0 if the stream ends before it; or -1 with errno set. */
+static inline int sdp_program_recv_all(int fd, void *data, size_t len)
+{
+	char *at = data;
+	ssize_t n;
+
+	for (; len; at += n, len -= n) {
+		n = recv(fd, at, len, MSG_WAITALL);
+		if (n < 0 && errno == EINTR) {
+			n = 0;
+		} else if (!n && at != data) {
+			errno = EPROTO;
+			return -1;
+		} else if (n <= 0) {
+			return n;
+		}
+	}
+	return 1;
+}
+
+/**
+ * sdp_program_tell() - send a program to the peer, in front of the bytes that it is for
+ * @fd: AF_SDP socket that waits (no O_NONBLOCK); any stream socket will do
+ * @p: program for the peer's memory
+ * @length: number of bytes that follow, by whatever program or calls
+ *
+ * So one end describes the memory of both. The peer calls sdp_program_hear(). Unless @length is 0,
+ * the program may wait for the bytes, to travel with them.
+ *
+ * Return: 0, or -1 with errno set; then a part of it may have been sent.
+ */
+static inline int sdp_program_tell(int fd, const struct sdp_program *p, uint64_t length)
+{
+	struct sdp_program_told_op op[SDP_OPS_MAX];
+	struct sdp_program_told told = {
+		.length = htobe64(length), .ops = htobe64(p->ops),
+	};
+	unsigned int i;
+
+	if (p->error) {
+		errno = p->error;
+		return -1;
+	}
+	memcpy(told.what, SDP_PROGRAM_TOLD, sizeof(told.what));
+	for (i = 0; i < p->ops; i++) {
+		op[i].code = htobe64(p->op[i].code);
+		op[i].n = htobe64(p->op[i].n);
+	}
+	return sdp_program_send_all(fd, &told, sizeof(told), p->ops || length ? MSG_MORE : 0) ||
+	       sdp_program_send_all(fd, op, p->ops * sizeof(op[0]), length ? MSG_MORE : 0) ? -1 : 0;
+}
+
+/**
+ * sdp_program_hear() - receive a program that the peer has sent by sdp_program_tell()
+ * @fd: socket that waits
+ * @p: set to the program, for sdp_program_recv()
+ * @length: set to the number of bytes that follow
+ *
+ * The kernel verifies the program for the memory that sdp_program_recv() is given. It moves nothing
+ * outside of that, whoever has made it.
+ *
+ * Return: 1; 0 at the end of the stream; or -1 with errno set, EPROTO if this is no program.
+ */
+static inline int sdp_program_hear(int fd, struct sdp_program *p, uint64_t *length)
+{
+	struct sdp_program_told_op op[SDP_OPS_MAX];
+	struct sdp_program_told told;
+	uint64_t ops, i;
+	int got;
+
+	sdp_program_init(p);
+	got = sdp_program_recv_all(fd, &told, sizeof(told));
+	if (got <= 0)
+		return got;
+	ops = be64toh(told.ops);
+	if (memcmp(told.what, SDP_PROGRAM_TOLD, sizeof(told.what)) || ops > SDP_OPS_MAX) {
+		errno = EPROTO;
+		return -1;
+	}
+	*length = be64toh(told.length);
+	got = sdp_program_recv_all(fd, op, ops * sizeof(op[0]));
+	if (!got) {
+		errno = EPROTO;
+		got = -1;
+	}
+	for (i = 0; got > 0 && i < ops; i++)
+		sdp_program_op(p, be64toh(op[i].code), be64toh(op[i].n));
+	return got;
 }
 
 #endif /* SDP_PROGRAM_LIB_H */

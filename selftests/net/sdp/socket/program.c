@@ -341,6 +341,59 @@ static int parts(void *arg)
 	return EXIT_OK;
 }
 
+/* What the writer of told() does: packed bytes, behind the program that says where they go. */
+static void tells(void *arg)
+{
+	const struct sending *w = arg;
+	struct shape s;
+
+	shape_column(&s, 11, 3);
+	need_errno(!sdp_program_tell(w->fd, &s.p, s.bytes), "sdp_program_tell");
+	send_all(w->fd, w->iov[0].iov_base, s.bytes);
+	shape_blocks(&s, (unsigned int[]){ 7 });
+	need_errno(!sdp_program_tell(w->fd, &s.p, s.bytes), "sdp_program_tell");
+	send_all(w->fd, w->iov[0].iov_base, s.bytes);
+	send_all(w->fd, "This is no program at all.", 26);
+}
+
+/* H5: the writer's program says where in the reader's memory the bytes go. */
+static int told(void *arg)
+{
+	struct pair p = pair_make();
+	unsigned char *packed = matrix_new(MATRIX, true), *to = matrix_new(MATRIX, false);
+	struct sending w = { .fd = p.c, .iov[0] = { packed, MATRIX } };
+	struct iovec iov = { to, MATRIX }, small = { to, 1000 };
+	struct shape want[2], heard = { .at = NULL };
+	uint64_t length;
+	pid_t pid;
+	int i;
+
+	shape_column(&want[0], 11, 3);
+	shape_blocks(&want[1], (unsigned int[]){ 7 });
+	need_errno(!sdp_program_enable(p.s), "SDP_PROGRAM");
+	pid = helper_start(tells, &w);
+	for (i = 0; i < 2; i++) {
+		need(sdp_program_hear(p.s, &heard.p, &length) == 1, "sdp_program_hear: %s",
+		     errno_text(errno));
+		need((long)length == want[i].bytes, "%lu bytes", (unsigned long)length);
+		/* Nobody's program moves bytes outside of the memory. */
+		need(sdp_program_recv(p.s, &heard.p, &small, 1, 0, 0, 0) < 0 && errno == EFAULT,
+		     "memory too small: %s", errno_text(errno));
+		memset(to, 0, MATRIX);
+		heard.bytes = length;
+		program_all(p.s, &heard, &iov, 1, false, 0);
+		shape_check(&want[i], to, packed, MATRIX);
+	}
+	need(sdp_program_hear(p.s, &heard.p, &length) < 0 && errno == EPROTO, "no program: %s",
+	     errno_text(errno));
+	helper_end(pid);
+	close(p.c);
+	recv(p.s, to, 100, 0);
+	need(!sdp_program_hear(p.s, &heard.p, &length), "the end of the stream");
+	close(p.s);
+	return EXIT_OK;
+}
+
 /* MSG_PEEK leaves the bytes; MSG_TRUNC does not store them; a short message ends a read. */
 static int flags(void *arg)
 {
@@ -701,6 +754,7 @@ static const struct test tests[] = {
 	CASE(blocks, 60, TWO_SETS),
 	CASE(one_end, 30, ALL_SETS),
 	CASE(parts, 30, ALL_SETS),
+	CASE(told, 30, ALL_SETS),
 	CASE(flags, 20, ALL_SETS),
 	CASE(reset_behind_batch, 20, ALL_SETS),
 	CASE(urgent_behind_batch, 20, ALL_SETS),
