@@ -3,12 +3,14 @@
 # AF_SDP over several cables, each of which has a rate limit, so that the cables are the limit and
 # not the processor. Sourced by guest.sh.
 #
-#	rails	stream by number of cables; by two cables of different rates, and what each
-#		carries; and the rates over time when one of two cables fails and comes back
+#	rails	stream by number of cables, by messages and by RDMA; by two cables of different
+#		rates, and what each carries; and the rates over time when one of two cables fails
+#		and comes back
 
 RAILS=${RAILS:-1 2 4}
 RAIL_MBIT=${RAIL_MBIT:-50}
-RAIL_SIZE=65536
+RAIL_SIZE=65536		# less than is read by RDMA with several rails
+RAIL_RDMA_SIZE=1048576
 RAIL_CABLES=3		# beside the first one
 RAIL_FAILS=2 RAIL_RETURNS=5 RAIL_SECONDS=10
 
@@ -48,25 +50,26 @@ rails_down() {
 	echo "$rails_default" >/proc/sys/net/sdp/rails
 }
 
-# measure_rails TEST N ROUND MBIT: a stream by N cables, which have MBIT together; the rails join
-# before the clock starts.
+# measure_rails TEST N ROUND MBIT SIZE: a stream of writes of SIZE by N cables, which have MBIT
+# together; the rails join before the clock starts.
 measure_rails() {
-	local test=$1 n=$2 round=$3 count=$(($4 * 4))
-	local warm=32	# read by run_sockbench
+	local test=$1 n=$2 round=$3 size=$5 count=$(($4 * 4 * RAIL_SIZE / $5))
+	local warm=$((size > RAIL_SIZE ? 8 : 32))	# read by run_sockbench
 	echo "$n" >/proc/sys/net/sdp/rails
 	one_run sdp 100 "test=$test size=$n round=$round count=$count" \
-		sockbench sdp stream $RAIL_SIZE "$count" || failed sdp
+		sockbench sdp stream "$size" "$count" || failed sdp
 	printf '  %-26s%s MB/s\n' "$n cables, $4 Mbit/s" "$last"
 }
 
-# Two cables, the second one three times as fast: what each has carried.
+# uneven_rails TEST ROUND SIZE: by two cables, the second one three times as fast; what each has
+# carried
 uneven_rails() {
-	local round=$1 a b
+	local round=$2 a b
 	limit_cable 1 $((3 * RAIL_MBIT))
 	a=$(cable_bytes 0) b=$(cable_bytes 1)
-	measure_rails rails_uneven 2 "$round" $((4 * RAIL_MBIT))
+	measure_rails "$1_uneven" 2 "$round" $((4 * RAIL_MBIT)) "$3"
 	a=$(($(cable_bytes 0) - a)) b=$(($(cable_bytes 1) - b))
-	record "run peer=sdp test=rails_share size=1 round=$round count=1 value=$((100 * b / (a + b)))"
+	record "run peer=sdp test=$1_share size=1 round=$round count=1 value=$((100 * b / (a + b)))"
 	say "  the faster one has carried $((100 * b / (a + b))) %"
 	limit_cable 1 "$RAIL_MBIT"
 }
@@ -111,8 +114,13 @@ rails_round() {
 	say "round $round of $ROUNDS, stream by several cables of $RAIL_MBIT Mbit/s"
 	rails_default=$(cat /proc/sys/net/sdp/rails)
 	rails_up || { note "the cables did not come up"; rails_down; return 0; }
-	for n in $RAILS; do measure_rails rails "$n" "$round" $((n * RAIL_MBIT)); done
-	uneven_rails "$round"
+	for n in $RAILS; do measure_rails rails "$n" "$round" $((n * RAIL_MBIT)) $RAIL_SIZE; done
+	uneven_rails rails "$round" $RAIL_SIZE
+	say "the same by RDMA, with writes of $RAIL_RDMA_SIZE bytes"
+	for n in $RAILS; do
+		measure_rails rails_rdma "$n" "$round" $((n * RAIL_MBIT)) $RAIL_RDMA_SIZE
+	done
+	uneven_rails rails_rdma "$round" $RAIL_RDMA_SIZE
 	[ "$round" != "$ROUNDS" ] || failing_rail
 	rails_down
 }

@@ -140,17 +140,20 @@ def columns(results):
 
 def rails(results):
     """Compared with one cable of that rate."""
-    one = results.median("rails", "sdp", 1)
-    rows = []
-    for test, size, name in [("rails", n, f"{n} cables" if n > 1 else "1 cable")
-                             for n in results.sizes(("rails",))] + \
-                            [("rails_uneven", 2, "2 cables, one three times as fast")]:
-        rate = results.median(test, "sdp", size)
-        if rate:
-            rows.append([name, number(rate), f"{rate / one:.2f}" if one else "-"])
-    share = results.median("rails_share", "sdp", 1)
+    rows, shares = [], []
+    for test, how in (("rails", "messages"), ("rails_rdma", "RDMA")):
+        one = results.median(test, "sdp", 1)
+        sizes = [(test, n, f"{n} cables" if n > 1 else "1 cable") for n in results.sizes((test,))]
+        sizes.append((f"{test}_uneven", 2, "2 cables, one three times as fast"))
+        for name, size, cables in sizes:
+            rate = results.median(name, "sdp", size)
+            if rate:
+                rows.append([f"{cables}, {how}", number(rate), f"{rate / one:.2f}" if one else "-"])
+        share = results.median(f"{test}_share", "sdp", 1)
+        if share:
+            shares.append(f"{share:.0f} % by {how}")
     return Table("AF_SDP by several cables, stream in MB/s", ["", "MB/s", "of one"], rows,
-                 f"of two, the faster cable has carried {share:.0f} %" if share else "")
+                 f"of two, the faster cable has carried {', '.join(shares)}" if shares else "")
 
 
 def parts(results):
