@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits that all namespaces share: memory and orphans; and a setting that is a
- * text.
+ * Limits that all namespaces share, and the text setting of a namespace.
  *
+ * The limits are of memory and of orphans; the text is net.sdp.rail_devices.
  * control/sysctl.c shows and sets them, conn/memory.c chooses the first values
  * of the limits.
  */
