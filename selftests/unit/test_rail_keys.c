@@ -63,6 +63,10 @@ TEST(sdp_wire_build__keys)
 	EXPECT_TRUE(!memcmp(&keys, &got.keys, sizeof(keys)));
 	EXPECT_EQ(HEADER, got.payload);
 	EXPECT_EQ(INLINED, got.payload_len);
+	/* The reserved bytes are ignored. */
+	memset(buf + SDP_BSDH_LEN + SDP_REGION_LEN + 1, 0xff, 3);
+	EXPECT_EQ(SDP_VALID, sdp_wire_parse(buf, HEADER + INLINED, &got));
+	EXPECT_TRUE(!memcmp(&keys, &got.keys, sizeof(keys)));
 	/* No key at all, a header that is cut, and a message that has no keys. */
 	buf[SDP_BSDH_LEN + SDP_REGION_LEN] = 0;
 	EXPECT_EQ(SDP_BAD_FIELD, sdp_wire_parse(buf, HEADER + INLINED, &got));
