@@ -9,8 +9,11 @@ set -uo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$SDP_TOP"
 
-passed=0 failed=0 skipped=0 summary= logs=() lane_pids=()
-declare -A lanes=() beside_makes=()
+passed=0 failed=0 skipped=0 summary= logs=()
+# What each part makes. The parts of @on_host need no machine; @on_machines, in
+# this order, go to the machine that is free first.
+declare -A makes=()
+on_host=() on_machines=()
 # The format of `time` after each part; add_up parses it.
 TIMEFORMAT='processor time %0U s and %0S s'
 
@@ -42,103 +45,129 @@ show_failures() {
 	done
 }
 
-# part NAME MAKE ARGUMENTS...: run one part now.
+# part NAME [MAKE ARGUMENTS...]: run one part now.
 part() {
 	local name=$1 log start=$SECONDS
-	shift
+	[ $# = 1 ] || makes[$name]=${*:2}
 	log=$(log_of "$name")
 	say ""
 	say "== $name"
-	{ time make --no-print-directory "$@"; } 2>&1 | tee "$log"
+	# shellcheck disable=SC2086 # several words
+	{ time make --no-print-directory ${makes[$name]}; } 2>&1 | tee "$log"
 	add_up "$name" "$log" "${PIPESTATUS[0]}" $((SECONDS - start))
 }
 
-# beside LANE NAME MAKE ARGUMENTS...: run a part in the background.
-# The parts of a lane run one after the other, with one virtual machine at a
-# time, while the parts of part() run. lanes_begin starts the lanes.
-beside() {
-	say "== $2: beside what follows, shown when that is over"
-	lanes[$1]+="$2"$'\n'
-	beside_makes[$2]=${*:3}
+# host NAME MAKE ARGUMENTS...: a part that needs no machine.
+host() {
+	on_host+=("$1") makes[$1]=${*:2}
 }
 
-# run_lane LANE: run the parts of a lane; their names come on standard input.
-# What needs no machine runs with "nice", so that it does not delay the machines,
-# whose tests have time limits.
-run_lane() {
-	local name start nice=()
-	[ "$1" != host ] || nice=(nice -n 10)
+# machine NAME MAKE ARGUMENTS...: a part for the machine that is free first.
+machine() {
+	on_machines+=("$1") makes[$1]=${*:2}
+}
+
+# next_part: take the next of @on_machines and print it; fail after the last.
+# Both machines ask, so the number of the next one is in a file, under a lock.
+next_part() {
+	local n
+	exec 9>"$SDP_LOGS/check-next.lock"
+	flock 9
+	n=$(<"$SDP_LOGS/check-next")
+	echo $((n + 1)) >"$SDP_LOGS/check-next"
+	exec 9>&-
+	[ "$n" -lt "${#on_machines[@]}" ] && printf '%s\n' "${on_machines[$n]}"
+}
+
+# run_beside NAME [COMMAND...]: run a part in the background, by COMMAND.
+run_beside() {
+	local start=$SECONDS
+	{
+		# shellcheck disable=SC2086 # several words
+		time "${@:2}" make --no-print-directory ${makes[$1]}
+		echo "status $? after $((SECONDS - start)) s"
+	} >"$(log_of "$1")" 2>&1 </dev/null
+}
+
+# "nice", so that these parts do not delay the machines, whose tests have time
+# limits.
+run_host() {
+	local name
+	for name in "${on_host[@]}"; do
+		run_beside "$name" nice -n 10
+	done
+}
+
+# run_second_machine FIRST: run that part, and then the next ones.
+run_second_machine() {
+	local name=$1
+	export SDP_VM_LOCK=vm-second.lock
+	: >"$SDP_LOGS/check-second"
+	while [ -n "$name" ]; do
+		echo "$name" >>"$SDP_LOGS/check-second"
+		run_beside "$name"
+		name=$(next_part)
+	done
+}
+
+# show_beside: show a part that has run in the background, and add it up.
+show_beside() {
+	local log status seconds
+	log=$(log_of "$1")
+	read -r status seconds < <(sed -n 's/^status \([0-9]*\) after \([0-9]*\) s$/\1 \2/p' \
+		"$log" | tail -n 1)
+	say ""
+	say "== $1"
+	grep -avE '^(status [0-9]* after|processor time) ' "$log"
+	add_up "$1" "$log" "${status:-1}" "${seconds:-0}"
+}
+
+# run_all: run the parts of @on_host and @on_machines. What the first machine
+# runs is shown at once, the rest when that is over.
+run_all() {
+	local name pids=()
+	printf '== %s: beside what follows, shown when that is over\n' \
+		"${on_host[@]}" "${on_machines[0]}"
+	echo 1 >"$SDP_LOGS/check-next"
+	run_host &
+	pids+=($!)
+	run_second_machine "${on_machines[0]}" &
+	pids+=($!)
+	while name=$(next_part); do
+		part "$name"
+	done
+	wait "${pids[@]}"
+	for name in "${on_host[@]}"; do
+		show_beside "$name"
+	done
 	while read -r name; do
-		start=$SECONDS
-		{
-			# shellcheck disable=SC2086 # several words
-			time SDP_VM_LOCK=vm-$1.lock "${nice[@]}" make --no-print-directory ${beside_makes[$name]}
-			echo "status $? after $((SECONDS - start)) s"
-		} >"$(log_of "$name")" 2>&1 </dev/null
-	done
-}
-
-lanes_begin() {
-	local lane
-	for lane in "${!lanes[@]}"; do
-		run_lane "$lane" <<<"${lanes[$lane]%$'\n'}" &
-		lane_pids+=($!)
-	done
-}
-
-lanes_end() {
-	local lane name log status seconds
-	wait "${lane_pids[@]}"
-	for lane in "${!lanes[@]}"; do
-		while read -r name; do
-			log=$(log_of "$name")
-			read -r status seconds < <(sed -n 's/^status \([0-9]*\) after \([0-9]*\) s$/\1 \2/p' \
-				"$log" | tail -n 1)
-			say ""
-			say "== $name"
-			grep -avE '^(status [0-9]* after|processor time) ' "$log"
-			add_up "$name" "$log" "${status:-1}" "${seconds:-0}"
-		done <<<"${lanes[$lane]%$'\n'}"
-	done
+		show_beside "$name"
+	done <"$SDP_LOGS/check-second"
 }
 
 part "style, by building" check-style PART=builds
 # apt allows one process at a time, so all packages are installed up front.
 scripts/setup.sh unit vm style build deb wire go suites in-tree-check
-beside host "style, by reading" check-style PART=texts
-beside host "engine, user space" check-unit
-beside host "packages" check-deb
-beside host "in the kernel tree" check-in-tree
+host "style, by reading" check-style PART=texts
+host "engine, user space" check-unit
+host "packages" check-deb
+host "in the kernel tree" check-in-tree
 # Two virtual machines run at a time and keep the host's two processors busy. A
 # third would slow the others down by as much as it gains. SDP_TURNS lets the
 # processors of a machine run in turns. Tests that depend on the order of events
 # then do not depend on the host's load. In the full form the debug kernel, which
-# detects races, has processors that run at once.
+# detects races, has processors that run at once. The longest parts are first.
 export SDP_TURNS=1
-if [ -n "${SDP_SHORT:-}" ]; then
-	beside debug "debug kernel" check-vm KERNEL=debug
-	beside debug "kernel 6.1" check-vm KERNEL=6.1
-	beside debug "without the policy" check-core
-	lanes_begin
-	part "kernel 6.12" check-vm KERNEL=6.12
-	part "wire" check-wire
-	part "engine, KUnit" check-kunit
-	part "programs" check-programs
-	part "other people's suites" check-suites
-	part "the test runner" check-runner
-else
-	beside debug "debug kernel" check-vm KERNEL=debug SDP_TURNS=
-	beside debug "programs" check-programs
-	beside debug "the test runner" check-runner
-	beside debug "engine, KUnit" check-kunit
-	beside debug "wire" check-wire
-	beside debug "without the policy" check-core
-	lanes_begin
-	part "kernel 6.12" check-vm KERNEL=6.12
-	part "kernel 6.1" check-vm KERNEL=6.1
-	part "other people's suites" check-suites
-fi
-lanes_end
+machine "debug kernel" check-vm KERNEL=debug "SDP_TURNS=${SDP_SHORT:+1}"
+machine "kernel 6.12" check-vm KERNEL=6.12
+machine "kernel 6.1" check-vm KERNEL=6.1
+machine "programs" check-programs
+machine "other people's suites" check-suites
+machine "wire" check-wire
+machine "engine, KUnit" check-kunit
+machine "the test runner" check-runner
+machine "without the policy" check-core
+run_all
 
 printf '\n%s\n' "$summary"
 if [ -n "${SDP_SHORT:-}" ]; then
