@@ -8,6 +8,12 @@
  */
 #include "rc.h"
 
+/*
+ * Where the numbers of buffers begin: shortly before they wrap, so that this
+ * happens on each connection, and not only on one with 2^32 messages.
+ */
+#define RC_RING_BEGIN	((u32)-20)
+
 /**
  * rc_ring_alloc() - allocate the slots of a ring
  * @ring: ring, empty
@@ -30,6 +36,8 @@ int rc_ring_alloc(struct rc_ring *ring, u16 size, u16 sges)
 		ring->slots[i].dma = &ring->dma[i * sges];
 	ring->size = size;
 	ring->sges = sges;
+	ring->head = RC_RING_BEGIN;
+	ring->tail = RC_RING_BEGIN;
 	return 0;
 }
 
@@ -147,8 +155,8 @@ undo:
 void rc_ring_free(struct rc_link *rc, struct rc_ring *ring,
 		  enum dma_data_direction dir)
 {
-	for (; ring->tail != ring->head; ring->tail++) {
-		struct rc_msg *msg = rc_ring_slot(ring, ring->tail);
+	for (; ring->tail != ring->head; rc_ring_completed(ring)) {
+		struct rc_msg *msg = rc_ring_tail(ring);
 
 		rc_msg_unmap(rc, msg, dir);
 		kfree_skb(msg->skb);

@@ -88,12 +88,11 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		rx_failed(rc, wc->status);
 		return;
 	}
-	msg = rc_ring_slot(&rc->rx, rc->rx.tail);
+	msg = rc_ring_tail(&rc->rx);
 	rc_msg_unmap(rc, msg, DMA_FROM_DEVICE);
 	skb = msg->skb;
 	msg->skb = NULL;
-	/* Free the slot. Pairs with rc_post(). */
-	smp_store_release(&rc->rx.tail, rc->rx.tail + 1);
+	rc_ring_completed(&rc->rx);
 
 	/* A message before the RTU: tell the CM, or it ends the connection. */
 	if (unlikely(!test_bit(RC_CONNECTED, &rc->flags)))
@@ -136,7 +135,7 @@ static void tx_arrived(struct rc_link *rc)
 
 	__skb_queue_head_init(&sent.blocks);
 	do {
-		struct rc_msg *msg = rc_ring_slot(&rc->tx, rc->tx.tail);
+		struct rc_msg *msg = rc_ring_tail(&rc->tx);
 
 		rc_msg_unmap(rc, msg, DMA_TO_DEVICE);
 		last = msg->signaled;
@@ -148,7 +147,7 @@ static void tx_arrived(struct rc_link *rc)
 		else
 			consume_skb(msg->skb);
 		msg->skb = NULL;
-		rc->tx.tail++;
+		rc_ring_completed(&rc->tx);
 	} while (!last);
 	rc->link.up->sent(&rc->link, &sent);
 }
@@ -413,7 +412,7 @@ static bool rx_post_one(struct rc_link *rc, u32 size)
 {
 	struct ib_sge sge[SDP_RECV_SGE_MAX];
 	struct ib_recv_wr wr = { .wr_cqe = &rc->rx_cqe, .sg_list = sge };
-	struct rc_msg *msg = rc_ring_slot(&rc->rx, rc->rx.head);
+	struct rc_msg *msg = rc_ring_head(&rc->rx);
 	struct sk_buff *skb = rx_take_spare(rc, size);
 
 	if (!skb)
@@ -428,10 +427,10 @@ static bool rx_post_one(struct rc_link *rc, u32 size)
 		goto drop;
 	}
 	rc->rx_unmapped.failing = false;
-	rc->rx.head++;
+	rc_ring_posted(&rc->rx);
 	if (!ib_post_recv(rc->qp, &wr, NULL))
 		return true;
-	rc->rx.head--;
+	rc_ring_not_posted(&rc->rx);
 	rc_msg_unmap(rc, msg, DMA_FROM_DEVICE);
 drop:
 	msg->skb = NULL;
@@ -454,10 +453,7 @@ u16 rc_post(struct sdp_link *link, u16 n, u32 size)
 	u16 done;
 
 	for (done = 0; done < n; done++) {
-		/* Pairs with rx_done(). */
-		u32 tail = smp_load_acquire(&rc->rx.tail);
-
-		if (rc->rx.head - tail >= rc->rx.size || !rx_post_one(rc, size))
+		if (rc_ring_full(&rc->rx) || !rx_post_one(rc, size))
 			break;
 	}
 	return done;
@@ -531,7 +527,7 @@ static bool tx_post(struct rc_link *rc, struct sk_buff *skb, bool flush)
 	struct ib_rdma_wr wr = {
 		.wr = { .wr_cqe = &rc->tx_cqe, .sg_list = sge }
 	};
-	struct rc_msg *msg = rc_ring_slot(&rc->tx, rc->tx.head);
+	struct rc_msg *msg = rc_ring_head(&rc->tx);
 
 	tx_set_operation(&wr, sdp_buf_cb(skb));
 	msg->skb = skb;
@@ -544,10 +540,10 @@ static bool tx_post(struct rc_link *rc, struct sk_buff *skb, bool flush)
 	rc->tx_unmapped.failing = false;
 	msg->signaled = tx_wants_completion(rc, flush);
 	wr.wr.send_flags = msg->signaled ? IB_SEND_SIGNALED : 0;
-	rc->tx.head++;
+	rc_ring_posted(&rc->tx);
 	if (!ib_post_send(rc->qp, &wr.wr, NULL))
 		return true;
-	rc->tx.head--;
+	rc_ring_not_posted(&rc->tx);
 	rc_msg_unmap(rc, msg, DMA_TO_DEVICE);
 	msg->skb = NULL;
 	kfree_skb(skb);
@@ -578,7 +574,7 @@ static void tx_mark(struct rc_link *rc)
 	    test_bit(RC_NO_PROBES, &rc->flags))
 		return;
 	rc->unsignaled = 0;
-	rc_ring_slot(&rc->tx, rc->tx.head - 1)->signaled = true;
+	rc->tx.slots[rc_ring_newest(&rc->tx)].signaled = true;
 	WRITE_ONCE(rc->marked, true);
 	if (ib_post_send(rc->qp, &wr.wr, NULL))
 		rc_link_poke(rc, RC_BROKEN);

@@ -286,14 +286,21 @@ struct rc_msg {
  * @dma: memory behind the @dma of all slots
  * @size: number of slots
  * @sges: maximum number of pieces per slot
- * @head: next slot to post; advanced under the owner's lock
- * @tail: next slot to complete; advanced by the completion handler
+ * @head_slot: next slot to post
+ * @tail_slot: next slot to complete
+ * @head: number of buffers posted; with @head_slot under the owner's lock
+ * @tail: number of buffers completed; with @tail_slot the completion handler's
+ *
+ * The numbers wrap, and @size does not divide 2^32, so a slot cannot be
+ * computed from a number.
  */
 struct rc_ring {
 	struct rc_msg *slots;
 	u64 *dma;
 	u16 size;
 	u16 sges;
+	u16 head_slot;
+	u16 tail_slot;
 	u32 head;
 	u32 tail;
 };
@@ -510,9 +517,49 @@ static inline unsigned long rc_cm_time(int exponent)
 	return msecs_to_jiffies(1U << clamp(exponent - 8, 0, 23));
 }
 
-static inline struct rc_msg *rc_ring_slot(struct rc_ring *ring, u32 index)
+/* The buffer that is posted next, under the owner's lock. */
+static inline struct rc_msg *rc_ring_head(struct rc_ring *ring)
 {
-	return &ring->slots[index % ring->size];
+	return &ring->slots[ring->head_slot];
+}
+
+/* The buffer that completes next, in the completion handler. */
+static inline struct rc_msg *rc_ring_tail(struct rc_ring *ring)
+{
+	return &ring->slots[ring->tail_slot];
+}
+
+/* The buffer that was posted last. */
+static inline u16 rc_ring_newest(const struct rc_ring *ring)
+{
+	return (ring->head_slot ? ring->head_slot : ring->size) - 1;
+}
+
+static inline void rc_ring_posted(struct rc_ring *ring)
+{
+	ring->head_slot = ring->head_slot + 1 == ring->size ?
+				  0 : ring->head_slot + 1;
+	ring->head++;
+}
+
+static inline void rc_ring_not_posted(struct rc_ring *ring)
+{
+	ring->head_slot = rc_ring_newest(ring);
+	ring->head--;
+}
+
+static inline void rc_ring_completed(struct rc_ring *ring)
+{
+	ring->tail_slot = ring->tail_slot + 1 == ring->size ?
+				  0 : ring->tail_slot + 1;
+	/* The slot is free. Pairs with rc_ring_full(). */
+	smp_store_release(&ring->tail, ring->tail + 1);
+}
+
+static inline bool rc_ring_full(const struct rc_ring *ring)
+{
+	/* Pairs with rc_ring_completed(). */
+	return ring->head - smp_load_acquire(&ring->tail) >= ring->size;
 }
 
 static inline struct rc_link *to_rc(struct sdp_link *link)
