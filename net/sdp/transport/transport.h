@@ -3,8 +3,9 @@
  * Interface between connections and the transports of their messages.
  *
  * It consists of two tables: struct sdp_transport, which the connection calls,
- * and struct sdp_link_events, the up-calls of the transport. There are two
- * transports: rc/ (RDMA queue pairs) and loop.c (memory of this host).
+ * and struct sdp_link_events, the up-calls of the transport. There are three
+ * transports: rc/ (an RDMA queue pair), rails/ (several of these, together) and
+ * loop.c (memory of this host).
  *
  * A link is one end of one connection. In the two lives below, ".." stands for
  * a wait for events. Life of a link that connects:
@@ -351,7 +352,7 @@ struct sdp_link_events {
  *	error of the move other than -EAGAIN means that the link is broken
  * @release: end the link. Called once, from process or softirq context,
  *	without the owner's lock. @abort: the connection was reset and not
- *	closed in order; both transports ignore it
+ *	closed in order; no transport needs it yet
  * @device: name of the device in use, or NULL
  * @look: what the rails of the link have done. This and the next are NULL if it
  *	can have one only

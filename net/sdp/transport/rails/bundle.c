@@ -170,16 +170,27 @@ u32 rails_count(const struct rails *b)
 }
 
 /**
- * rails_tell_number() - tell the owner how many rails there are
- * @b: bundle with several rails; under its lock; one has come up or died
+ * rails_count_up() - count the rails that are connected
+ * @b: bundle; under its lock
+ *
+ * Return: number of rails.
  */
-void rails_tell_number(struct rails *b)
+u32 rails_count_up(const struct rails *b)
 {
 	u32 i, n = 0;
 
 	for (i = 0; i < SDP_RAILS_MAX; i++)
 		n += b->rail[i] && b->rail[i]->up;
-	WRITE_ONCE(b->link.rails, n);
+	return n;
+}
+
+/**
+ * rails_tell_number() - tell the owner how many rails there are
+ * @b: bundle with several rails; under its lock; one has come up or died
+ */
+void rails_tell_number(struct rails *b)
+{
+	WRITE_ONCE(b->link.rails, rails_count_up(b));
 }
 
 /* The first rail, unless it has died; under the lock. */
@@ -188,7 +199,7 @@ static struct sdp_link *first_link(const struct rails *b)
 	return b->rail[0] ? b->rail[0]->link : NULL;
 }
 
-/* Any rail that is up, the first one if it is; under the lock. */
+/* The first rail, up or not, or else any one that is up; under the lock. */
 static struct rail *any_rail(const struct rails *b)
 {
 	u32 i;
@@ -380,6 +391,20 @@ static void rails_resend(struct sdp_link *link)
 	spin_unlock_bh(&b->lock);
 }
 
+/**
+ * rails_probe_one() - probe a rail, unless a probe is under way
+ * @rail: rail that is up; under the lock of its bundle
+ *
+ * The send queue has room for one.
+ */
+void rails_probe_one(struct rail *rail)
+{
+	if (rail->probing)
+		return;
+	rail->probing = true;
+	sdp_rc.probe(rail->link);
+}
+
 static void rails_probe(struct sdp_link *link)
 {
 	struct rails *b = to_rails(link);
@@ -391,14 +416,9 @@ static void rails_probe(struct sdp_link *link)
 	 */
 	spin_lock_bh(&b->lock);
 	b->probing = true;
-	for (i = 0; i < SDP_RAILS_MAX; i++) {
-		struct rail *rail = b->rail[i];
-
-		if (!rail || !rail->up || rail->probing)
-			continue;
-		rail->probing = true;
-		sdp_rc.probe(rail->link);
-	}
+	for (i = 0; i < SDP_RAILS_MAX; i++)
+		if (b->rail[i] && b->rail[i]->up)
+			rails_probe_one(b->rail[i]);
 	spin_unlock_bh(&b->lock);
 }
 

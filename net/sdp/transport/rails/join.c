@@ -346,11 +346,7 @@ static void expire_joins(struct rails *b)
  */
 bool rails_joins_left(const struct rails *b)
 {
-	u32 i, up = 0;
-
-	for (i = 0; i < SDP_RAILS_MAX; i++)
-		up += b->rail[i] && b->rail[i]->up;
-	return up < b->most;
+	return rails_count_up(b) < b->most;
 }
 
 /*

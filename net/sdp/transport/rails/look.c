@@ -12,12 +12,10 @@
 void rails_look(struct sdp_link *link, struct sdp_rails_look *look)
 {
 	struct rails *b = to_rails(link);
-	u32 i;
 
 	memset(look, 0, sizeof(*look));
 	spin_lock_bh(&b->lock);
-	for (i = 0; i < SDP_RAILS_MAX; i++)
-		look->rails += b->rail[i] && b->rail[i]->up;
+	look->rails = rails_count_up(b);
 	look->lost = b->lost;
 	look->resent = b->resent;
 	look->held = b->held;

@@ -297,7 +297,9 @@ struct rails *rails_alloc(struct net *net);
 struct rail *rails_attach(struct rails *b, struct sdp_link *link, u8 number);
 void rails_detach(struct rail *rail);
 u32 rails_count(const struct rails *b);
+u32 rails_count_up(const struct rails *b);
 void rails_tell_number(struct rails *b);
+void rails_probe_one(struct rail *rail);
 void rails_put(struct rails *b);
 void rails_queue(struct rails *b, struct delayed_work *work,
 		 unsigned long delay);

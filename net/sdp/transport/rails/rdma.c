@@ -21,8 +21,9 @@
  * rails would come by one of them.
  *
  * Locks: struct rails.lock covers which rails have mapped what, and a struct
- * rails_mem while a move is in flight. struct rails.mems_lock is held while
- * something is unmapped, and taken before it.
+ * rails_mem while a move is in flight. struct rails.mems_lock covers the list
+ * of memory, and is held while what a dead rail has mapped is unmapped. It is
+ * taken before rails.lock.
  */
 #include <linux/slab.h>
 
@@ -285,7 +286,7 @@ void rails_unmap(struct sdp_link *link, struct sdp_mem *mem)
 
 /**
  * rails_rdma_drop() - unmap what rails have mapped that have died, soon
- * @b: bundle with several rails
+ * @b: bundle
  *
  * Callable from any context.
  */

@@ -244,8 +244,7 @@ static void outlive(struct rails *b)
 		if (!rail || !rail->up)
 			continue;
 		if (!rail->ended) {
-			rail->probing = true;
-			sdp_rc.probe(rail->link);
+			rails_probe_one(rail);
 		} else if (b->many &&
 			   sdp_rails_may_spare(&b->many->state, i)) {
 			rails_kill(rail);
@@ -283,15 +282,24 @@ static struct rail *late_last(struct rails *b, u32 now)
 	return NULL;
 }
 
-/* This machine itself has stood still: nobody is late. */
+/* A time in the last @still jiffies moves up to now; it may be one ahead. */
+static unsigned long excused(unsigned long since, unsigned long still)
+{
+	return time_after(jiffies, since) ? min(still, jiffies - since) : 0;
+}
+
+/*
+ * This machine itself has stood still, or has not looked because nothing was
+ * under way: nobody is late.
+ */
 static void excuse(struct rails *b, u32 now)
 {
 	unsigned long still = jiffies - b->many->looked_at;
 
 	if (b->cut_off)
-		b->cut_off += still;
+		b->cut_off += excused(b->cut_off, still);
 	if (b->refused)
-		b->refused += still;
+		b->refused += excused(b->refused, still);
 	sdp_rails_excuse(&b->many->state, now);
 	rails_rdma_excuse(b);
 }
