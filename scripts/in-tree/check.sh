@@ -207,7 +207,8 @@ if [ -e "$cache/m/net/sdp/sdp.ko" ]; then
 	mkdir -p "$SDP_TOP/build/in-tree-kunit"
 	cp "$cache/m/net/sdp/sdp.ko" "$SDP_TOP/build/in-tree-kunit/"
 	log=$SDP_LOGS/in-tree-kunit.log
-	"$SDP_TOP/selftests/unit/kunit.sh" "$SDP_TOP/build/in-tree-kunit/sdp.ko" 7>&- | tee "$log" || true
+	"$SDP_TOP/selftests/unit/kunit.sh" "$SDP_TOP/build/in-tree-kunit/sdp.ko" \
+		"$linux"/net/sdp/tests/*_kunit.c 7>&- | tee "$log" || true
 	read -r p f s <<<"$(tail -n 1 "$log" | tr -cd '0-9 \n')"
 	passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1})) skipped=$((skipped + ${s:-0}))
 else

@@ -14,9 +14,10 @@ tap=$build/tap
 # Every run draws other schedules. A failure prints the seed that repeats it.
 seed=${SEED:-$(date +%s)}
 if [ -z "${SDP_SHORT:-}" ]; then
-	fuzz_seconds=${FUZZ_SECONDS:-5} steps=${STEPS:-20000000} states=() every=1 small=
+	fuzz_seconds=${FUZZ_SECONDS:-5} steps=${STEPS:-20000000} states=() every=1 small= windows=1000000
 else
-	fuzz_seconds=${FUZZ_SECONDS:-2} steps=${STEPS:-10000000} states=(--max-states 100000) every=4 small=3
+	fuzz_seconds=${FUZZ_SECONDS:-2} steps=${STEPS:-10000000} states=(--max-states 100000) every=4 small=3 \
+		windows=100000
 fi
 
 # count PATTERN FILE
@@ -85,6 +86,8 @@ one rails.all "$build/rails.all" --all $small
 notes rails.all '[0-9].*'
 one programs "$build/programs" --seed "$seed" --programs 1000000
 notes programs '[0-9].*'
+one windows "$build/windows" --seed "$seed" --schedules $windows
+notes windows '[0-9].*'
 one policy-tool "$here/../tools/policy.sh"
 one tool "$here/../tools/program.sh"
 one descriptions "$here/../syscalls/test.sh"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# fuzz.sh SECONDS [keep]: libFuzzer on the codec, the engine, programs and the policy's rules.
+# fuzz.sh SECONDS [keep]: libFuzzer on the codec, the engine, programs, windows of datagrams and the
+# policy's rules.
 #
 # Runs each target for SECONDS, with ASan and UBSan. It starts with the inputs in corpus/. New
 # inputs are kept in build/unit/fuzz and used by the next run. With `keep`, the smallest set of
@@ -13,7 +14,7 @@ proto=$here/../../net/sdp/proto
 policy=$here/../../net/sdp/policy
 out=$here/../../build/unit/fuzz
 seconds=${1:-60} keep=${2:-}
-targets=(fuzz_wire fuzz_engine fuzz_rings fuzz_rules fuzz_program)
+targets=(fuzz_wire fuzz_engine fuzz_rings fuzz_rules fuzz_program fuzz_window)
 sanitizers=fuzzer,address,undefined
 flags=(-std=gnu11 -g -O1 -Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare
 	"-fsanitize=$sanitizers" -fno-sanitize-recover=all -I"$proto" -I"$policy")

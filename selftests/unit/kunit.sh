@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# kunit.sh [build | MODULE.ko]: the unit tests as KUnit suites in the debug kernel.
+# kunit.sh [build | MODULE.ko SOURCE...]: the unit tests as KUnit suites in the debug kernel.
 #
 # Builds sdp_kunit.ko, boots the debug kernel in a VM, loads the module, and counts the results of
 # its cases in the kernel log. With `build` it stops after the build. With the path of a module that
-# has the suites it builds nothing, and loads that module; its run directory is beside it.
+# has suites it builds nothing, and loads that module; its run directory is beside it, and the
+# SOURCEs of the suites name the cases that have to run.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
@@ -12,6 +13,7 @@ here=$SDP_TOP/selftests/unit
 proto=$SDP_TOP/net/sdp/proto
 policy=$SDP_TOP/net/sdp/policy
 build=$SDP_TOP/build/unit/kunit
+suites=()
 
 # suite NAME: print a KUnit suite that includes test_NAME.c. Its list of cases is made from the
 # TEST() lines of that file, so it is complete.
@@ -44,6 +46,7 @@ prepare() {
 	for test in "$here"/test_*.c; do
 		name=$(basename "$test" .c)
 		suite "${name#test_}" | update "$build/suite_${name#test_}.c"
+		suites+=("$build/suite_${name#test_}.c")
 	done
 }
 
@@ -58,7 +61,7 @@ if [ "${1:-build}" = build ]; then
 	step "KUnit module" make -j"$(nproc)" -C "$kernel/build" M="$build" modules
 	[ "${1:-}" != build ] || exit 0
 else
-	module=$1
+	module=$1 suites=("${@:2}")
 fi
 
 run=$(dirname "$module")/run
@@ -69,7 +72,7 @@ status=0
 	"$here/kunit/guest.sh" "$module" || status=$?
 touch "$run/ktap"
 
-all=$(cat "$here"/test_*.c | grep -c '^TEST(')
+all=$(cat "${suites[@]}" | grep -c '^	KUNIT_CASE(')
 skipped=$(count '^    ok [0-9]+ .*# SKIP')
 passed=$(($(count '^    ok [0-9]+ ') - skipped))
 # Cases that did not run, because the kernel or the module failed before them, count as failed.

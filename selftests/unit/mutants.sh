@@ -3,12 +3,12 @@
 # mutants.sh DIRECTORY [NAME...]: do the simulators and unit tests find planted mistakes?
 #
 # For each entry of mutants.list, a copy of the engine gets that mistake. Then it is simulated, at
-# random (pair) and exhaustively (search), and one of the simulators has to fail. Mistakes in rails
-# and in gather/scatter programs have simulators of their own (sim_rails, sim_program). An entry can
-# also name the unit test that has to fail: for a mistake that shows only with a hostile peer, or
-# one in the policy's rules. The copies are made in DIRECTORY. With NAMEs only these entries run; with
-# EVERY=n in the environment only every n-th entry runs, and of the others it is only seen that they
-# still change something. Prints TAP.
+# random (pair) and exhaustively (search), and one of the simulators has to fail. Mistakes in rails,
+# in gather/scatter programs and in the windows of datagrams have simulators of their own (sim_rails,
+# sim_program, sim_window). An entry can also name the unit test that has to fail: for a mistake that
+# shows only with a hostile peer, or one in the policy's rules. The copies are made in DIRECTORY.
+# With NAMEs only these entries run; with EVERY=n in the environment only every n-th entry runs, and
+# of the others it is only seen that they still change something. Prints TAP.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,8 +27,9 @@ engine=(wire wire_rails credit resize srcavail_tx srcavail_rx sinkavail_rx sinka
 	engine engine_action engine_api engine_rdma engine_ring engine_send)
 rails=(order rail rails stripe)
 programs=(program program_sum)
+windows=(chunk datagram opening window window_tx window_rx congestion rto)
 rules=(glob rules_target rules_parse rules_match)
-pure=("${engine[@]}" "${rails[@]}" "${programs[@]}" "${rules[@]}")
+pure=("${engine[@]}" "${rails[@]}" "${programs[@]}" "${windows[@]}" "${rules[@]}")
 sim=(sim sim_srcavail sim_sinkavail sim_ring sim_state judge judge_resize judge_srcavail judge_sinkavail judge_mode
      judge_ring)
 
@@ -78,6 +79,7 @@ build() {
 	case $judge in
 	rails)		source=sim_rails ;;
 	programs)	source=sim_program ;;
+	windows)	source=sim_window ;;
 	esac
 	if [ -n "$source" ]; then
 		"$cc" "${flags[@]}" -I"$dir" "$here/$source.c" "${list[@]}" -o "$dir/$judge.run"
@@ -118,6 +120,11 @@ simulate() {
 	if [ "$judge" = programs ]; then
 		found programs 30 "$dir/programs.run" --programs 100000 ||
 			echo "not ok - $name: no program is done wrong"
+		return
+	fi
+	if [ "$judge" = windows ]; then
+		found windows 30 "$dir/windows.run" --schedules 20000 ||
+			echo "not ok - $name: the simulator of windows does not notice"
 		return
 	fi
 	[ "$judge" = rule ] || rules=(--outcome)
