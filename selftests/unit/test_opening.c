@@ -12,19 +12,21 @@ static const u8 other[SDP_COOKIE_LEN] = { [15] = 1 };
 
 TEST(sdp_open_build__bytes)
 {
-	struct sdp_open o = { .service_id = 0x0000000001012345, .size = 4096 }, got;
+	struct sdp_open o = { .service_id = 0x0000000001012345, .size = 4096, .rtt = 0x31323334 };
+	struct sdp_open got;
 	u8 buf[SDP_OPEN_LEN];
 
 	memcpy(o.cookie, cookie, sizeof(cookie));
 	memset(buf, 0xee, sizeof(buf));
 	sdp_open_build(buf, &o);
 	EXPECT_TRUE(!memcmp(buf, cookie, sizeof(cookie)));
-	EXPECT_TRUE(!memcmp(buf + 16, "\0\0\0\0\1\1\x23\x45\x10\0\0\0\0\0\0\0", 16));
+	EXPECT_TRUE(!memcmp(buf + 16, "\0\0\0\0\1\1\x23\x45\x10\0\0\0\x31\x32\x33\x34", 16));
 	EXPECT_EQ(0xee, buf[32]);
 	EXPECT_EQ(SDP_VALID, sdp_open_parse(buf, &got));
 	EXPECT_TRUE(!memcmp(got.cookie, cookie, sizeof(cookie)));
 	EXPECT_EQ(o.service_id, got.service_id);
 	EXPECT_EQ(o.size, got.size);
+	EXPECT_EQ(o.rtt, got.rtt);
 	EXPECT_TRUE(sdp_open_has_cookie(&got));
 	memset(&got.cookie, 0, sizeof(got.cookie));
 	EXPECT_FALSE(sdp_open_has_cookie(&got));
@@ -111,26 +113,56 @@ TEST(sdp_opening_challenged__cookies)
 	sdp_opening_sent(&o, &open, now);
 	/* Nobody has been shown a cookie, so nobody can have made a connection. */
 	EXPECT_FALSE(sdp_opening_acked(&o));
-	EXPECT_TRUE(sdp_opening_challenged(&o, cookie));
+	EXPECT_TRUE(sdp_opening_challenged(&o, cookie, now));
 	EXPECT_TRUE(o.due);
 	EXPECT_EQ(0, o.tries);
 	sdp_opening_sent(&o, &open, now);
 	EXPECT_TRUE(!memcmp(open.cookie, cookie, sizeof(cookie)));
-	EXPECT_FALSE(sdp_opening_challenged(&o, cookie));
+	EXPECT_FALSE(sdp_opening_challenged(&o, cookie, now));
 	EXPECT_FALSE(o.due);
 	for (i = 1; i <= 3; i++) {
 		more[0] = i;
-		EXPECT_TRUE(sdp_opening_challenged(&o, more));
+		EXPECT_TRUE(sdp_opening_challenged(&o, more, now));
 		EXPECT_TRUE(o.due);
 		sdp_opening_sent(&o, &open, now);
 		EXPECT_EQ(i, open.cookie[0]);
 	}
-	EXPECT_FALSE(sdp_opening_challenged(&o, other));
+	EXPECT_FALSE(sdp_opening_challenged(&o, other, now));
 	EXPECT_FALSE(o.due);
 	EXPECT_TRUE(sdp_opening_acked(&o));
 	EXPECT_FALSE(sdp_opening_acked(&o));
-	EXPECT_FALSE(sdp_opening_challenged(&o, cookie));
+	EXPECT_FALSE(sdp_opening_challenged(&o, cookie, now));
 	EXPECT_FALSE(sdp_opening_wait(&o, now, &now));
+}
+
+/* Both ends learn how long a round trip takes; if the first Open was lost it seems longer. */
+TEST(sdp_opening_challenged__round_trip)
+{
+	struct sdp_opening o;
+	struct sdp_open open;
+	u32 us, now = 0xfffffff0U;
+
+	sdp_opening_init(&o, 3);
+	sdp_opening_sent(&o, &open, now);
+	EXPECT_EQ(0, open.rtt);
+	sdp_opening_challenged(&o, cookie, now + 70);
+	sdp_opening_sent(&o, &open, now + 90);
+	EXPECT_EQ(70, open.rtt);
+	sdp_opening_challenged(&o, other, now + 500);
+	EXPECT_EQ(70, o.rtt);
+
+	sdp_opening_init(&o, 3);
+	sdp_opening_sent(&o, &open, now);
+	sdp_opening_wait(&o, now, &us);
+	sdp_opening_expired(&o, now + us);
+	sdp_opening_sent(&o, &open, now + us);
+	sdp_opening_challenged(&o, cookie, now + us + 70);
+	EXPECT_EQ(us + 70, o.rtt);
+	/* No time at all is not a time. */
+	sdp_opening_init(&o, 3);
+	sdp_opening_sent(&o, &open, now);
+	sdp_opening_challenged(&o, cookie, now);
+	EXPECT_EQ(1, o.rtt);
 }
 
 /* The listening end of a whole exchange: it keeps nothing before it has seen its cookie. */
@@ -161,7 +193,7 @@ static bool exchange(TEST_CTX, u32 lost, bool *made)
 			lost >>= 1;
 			if ((challenge || ack) && !(lost & 1)) {
 				if (challenge)
-					sdp_opening_challenged(&o, cookie);
+					sdp_opening_challenged(&o, cookie, now);
 				else
 					EXPECT_TRUE(sdp_opening_acked(&o));
 			}

@@ -4,7 +4,7 @@
  *
  * opening.h describes it. Bodies, behind the header of the datagram:
  *	Open		0 cookie (16)   16 service id (8)   24 size   26 zero
- *			32 Hello
+ *			28 round trip   32 Hello
  *	Challenge	0 cookie (16)
  *	OpenAck		0 size   2 zero   8 HelloAck
  *	OpenReject	0 reason   2 zero
@@ -31,7 +31,8 @@ void sdp_open_build(u8 *buf, const struct sdp_open *o)
 	memcpy(buf, o->cookie, SDP_COOKIE_LEN);
 	put64(buf + 16, o->service_id);
 	put16(buf + 24, o->size);
-	memset(buf + 26, 0, 6);
+	put16(buf + 26, 0);
+	put32(buf + 28, o->rtt);
 }
 
 /**
@@ -45,6 +46,7 @@ enum sdp_violation sdp_open_parse(const u8 *buf, struct sdp_open *o)
 {
 	memcpy(o->cookie, buf, SDP_COOKIE_LEN);
 	o->service_id = get64(buf + 16);
+	o->rtt = get32(buf + 28);
 	return get_size(buf + 24, &o->size);
 }
 
@@ -124,12 +126,15 @@ void sdp_opening_init(struct sdp_opening *o, u32 retries)
 /**
  * sdp_opening_sent() - the Open that was due is sent
  * @o: connecting end
- * @open: its body; the cookie is filled in
+ * @open: its body; @cookie and @rtt are filled in
  * @now: the time
  */
 void sdp_opening_sent(struct sdp_opening *o, struct sdp_open *open, u32 now)
 {
 	memcpy(open->cookie, o->cookie, SDP_COOKIE_LEN);
+	open->rtt = o->rtt;
+	if (o->state == SDP_OPENING_ASKS && !o->tries)
+		o->first = now;
 	o->due = false;
 	o->since = now;
 }
@@ -148,6 +153,7 @@ static bool once_more(struct sdp_opening *o)
  * sdp_opening_challenged() - a Challenge has come
  * @o: connecting end
  * @cookie: its cookie
+ * @now: the time
  *
  * The first one costs no try. The cookie of an Open that was long on the way
  * may be too old, so a second Challenge is answered as well, but not for ever,
@@ -155,7 +161,7 @@ static bool once_more(struct sdp_opening *o)
  *
  * Return: false if it is ignored. An Open is due otherwise.
  */
-bool sdp_opening_challenged(struct sdp_opening *o, const u8 *cookie)
+bool sdp_opening_challenged(struct sdp_opening *o, const u8 *cookie, u32 now)
 {
 	if (o->state == SDP_OPENING_DONE ||
 	    !memcmp(o->cookie, cookie, SDP_COOKIE_LEN))
@@ -163,6 +169,8 @@ bool sdp_opening_challenged(struct sdp_opening *o, const u8 *cookie)
 	if (o->state == SDP_OPENING_ASKS) {
 		o->state = SDP_OPENING_SHOWS;
 		o->due = true;
+		/* Too long if the first Open was lost, but never too short. */
+		o->rtt = max(now - o->first, 1U);
 	} else if (!once_more(o)) {
 		return false;
 	}

@@ -15,6 +15,9 @@
  * and a Challenge is shorter than the Open, so nobody is flooded by way of it.
  *
  * An Open carries Hello, an OpenAck HelloAck, as the private data of the CM do.
+ * The time from the first Open to its Challenge is that of a round trip, which
+ * both ends have to know (window.h). The second Open tells the listening end.
+ *
  * Any of these messages may get lost. The connecting end repeats its Open,
  * after a time that doubles; the listening end only answers.
  *
@@ -35,11 +38,13 @@
  * @cookie: cookie of the Challenge; all zeros without one
  * @service_id: where the listener listens, as in a request of the CM
  * @size: bytes of the largest datagram that the connecting end takes
+ * @rtt: how long a round trip takes, microseconds; 0 without a cookie
  */
 struct sdp_open {
 	u8 cookie[SDP_COOKIE_LEN];
 	u64 service_id;
 	u16 size;
+	u32 rtt;
 };
 
 /**
@@ -73,6 +78,8 @@ enum sdp_opening_state {
  * @tries: Opens that were sent in vain, or were challenged
  * @retries: most of them
  * @since: when the last one was sent; valid unless @due
+ * @first: when the first one was sent
+ * @rtt: time from then to the first Challenge; 0 before that
  * @cookie: cookie of the newest Challenge
  */
 struct sdp_opening {
@@ -81,6 +88,8 @@ struct sdp_opening {
 	u8 tries;
 	u8 retries;
 	u32 since;
+	u32 first;
+	u32 rtt;
 	u8 cookie[SDP_COOKIE_LEN];
 };
 
@@ -95,7 +104,7 @@ enum sdp_violation sdp_open_reject_parse(const u8 *buf,
 
 void sdp_opening_init(struct sdp_opening *o, u32 retries);
 void sdp_opening_sent(struct sdp_opening *o, struct sdp_open *open, u32 now);
-bool sdp_opening_challenged(struct sdp_opening *o, const u8 *cookie);
+bool sdp_opening_challenged(struct sdp_opening *o, const u8 *cookie, u32 now);
 bool sdp_opening_acked(struct sdp_opening *o);
 bool sdp_opening_expired(struct sdp_opening *o, u32 now);
 bool sdp_opening_wait(const struct sdp_opening *o, u32 now, u32 *us);
