@@ -139,11 +139,14 @@ $(tail -n 15 "$out" "$dir/client.log" "$dir/server.log")"
 	return $status
 }
 
-# stay COMMAND...: if the watcher has seen no connection, a client that stays until it has.
+# stay COMMAND...: if the watcher has seen no connection, a client that stays until it has. What it
+# reads from its input never comes, and does not end.
 stay() {
-	local i pid
+	local i pid input
 	by_sdp && [[ ! -s $dir/seen ]] || return 0
-	"${via[@]}" "$@" >/dev/null 2>&1 </dev/null &
+	[[ -p $dir/endless ]] || mkfifo "$dir/endless"
+	exec {input}<>"$dir/endless"
+	"${via[@]}" "$@" >/dev/null 2>&1 <&"$input" &
 	pid=$!
 	for ((i = 0; i < 600; i++)); do
 		[[ ! -s $dir/seen ]] || break
@@ -151,6 +154,7 @@ stay() {
 	done
 	kill $pid 2>/dev/null || true
 	wait $pid 2>/dev/null || true
+	exec {input}>&-
 	return 0
 }
 

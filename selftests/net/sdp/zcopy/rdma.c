@@ -107,13 +107,19 @@ static int learns_small(void *arg)
 
 	for (i = 0; i < ARRAY_SIZE(after); i++) {
 		struct pair p;
+		long long sent;
 
 		setting_set("mode_after", after[i]);
 		p = pair_make();
 		counters_mark();
 		stream_to(&p, 12, WRITE, 1000);
-		need(since_mark("SrcAvailSent") == after[i], "%lld SrcAvails, not %d",
-		     since_mark("SrcAvailSent"), after[i]);
+		/*
+		 * On a busy host the reader may be late. What the writer takes back is no answer,
+		 * unless the answer has crossed it.
+		 */
+		sent = since_mark("SrcAvailSent");
+		need(sent >= after[i] && sent <= after[i] + since_mark("SrcAvailCancelled"),
+		     "%lld SrcAvails, not %d", sent, after[i]);
 		need(since_mark("ModeBuffered") > 0, "the mode has not changed");
 		close(p.c);
 		close(p.s);
