@@ -59,7 +59,7 @@ enum sdp_datagram_type {
 /* Flags of a datagram. */
 #define SDP_DATAGRAM_ACK_SOON	0x01	/* acknowledge soon: nothing follows */
 #define SDP_DATAGRAM_ACK_NOW	0x02	/* acknowledge now: the sender waits */
-#define SDP_DATAGRAM_CE		0x04	/* packets met congestion on the way */
+#define SDP_DATAGRAM_CE		0x04	/* packets met congestion */
 #define SDP_DATAGRAM_FLAGS_ALL	0x07
 
 /**
