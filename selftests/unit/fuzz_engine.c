@@ -18,18 +18,10 @@
  *
  * With FUZZ_RINGS (target fuzz_rings) both ends know rings; fuzz_rings.h has the checks for them.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "fuzz_check.h"
 #include "engine.h"
-
-#define CHECK(what)								\
-	do {									\
-		if (!(what)) {							\
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
-			abort();						\
-		}								\
-	} while (0)
 
 #define RECV_SIZE	256
 #define RECV_SIZE_MAX	4500	/* a resize may grow receives to this size */

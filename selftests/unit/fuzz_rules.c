@@ -11,19 +11,11 @@
  */
 #include <arpa/inet.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "fuzz_check.h"
 #include "glob.h"
 #include "rules.h"
-
-#define CHECK(what)								\
-	do {									\
-		if (!(what)) {							\
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
-			abort();						\
-		}								\
-	} while (0)
 
 static struct sdp_rule rules[SDP_POLICY_RULES_MAX];
 

@@ -9,19 +9,11 @@
  * happens; behind 0xff follows the header of a datagram. Its numbers count from our window on, or
  * nearly no input would meet it.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "fuzz_check.h"
 #include "opening.h"
 #include "window.h"
-
-#define CHECK(what)								\
-	do {									\
-		if (!(what)) {							\
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
-			abort();						\
-		}								\
-	} while (0)
 
 /* The body of a datagram that opens a connection. A receiver ignores the bytes that are zero. */
 static void check_body(enum sdp_datagram_type type, const u8 *body)

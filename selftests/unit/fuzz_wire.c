@@ -8,18 +8,10 @@
  * The first byte of an input selects the kind of the rest: 0 a message as it is, 1 a message whose
  * Len is corrected to pass the first check, 2 a Hello, 3 a HelloAck.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "fuzz_check.h"
 #include "wire_rails.h"
-
-#define CHECK(what)								\
-	do {									\
-		if (!(what)) {							\
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
-			abort();						\
-		}								\
-	} while (0)
 
 static void check_accepted(const struct sdp_msg *m, u32 bytes)
 {
