@@ -68,7 +68,7 @@ machine() {
 }
 
 # next_part: take the next of @on_machines and print it; fail after the last.
-# Both machines ask, so the number of the next one is in a file, under a lock.
+# All machines ask, so the number of the next one is in a file, under a lock.
 next_part() {
 	local n
 	exec 9>"$SDP_LOGS/check-next.lock"
@@ -98,15 +98,14 @@ run_host() {
 	done
 }
 
-# run_second_machine FIRST: run that part, and then the next ones.
-run_second_machine() {
-	local name=$1
-	export SDP_VM_LOCK=vm-second.lock
-	: >"$SDP_LOGS/check-second"
-	while [ -n "$name" ]; do
-		echo "$name" >>"$SDP_LOGS/check-second"
+# run_machine_beside N: run the next parts in the background, one after the
+# other, by the Nth machine.
+run_machine_beside() {
+	local name
+	export SDP_VM_LOCK=vm-$1.lock
+	while name=$(next_part); do
+		echo "$name" >>"$SDP_LOGS/check-beside"
 		run_beside "$name"
-		name=$(next_part)
 	done
 }
 
@@ -122,17 +121,19 @@ show_beside() {
 	add_up "$1" "$log" "${status:-1}" "${seconds:-0}"
 }
 
-# run_all: run the parts of @on_host and @on_machines. What the first machine
-# runs is shown at once, the rest when that is over.
+# run_all: run the parts of @on_host and @on_machines, by @machines machines at a
+# time. What the first machine runs is shown at once, the rest when that is over.
 run_all() {
-	local name pids=()
-	printf '== %s: beside what follows, shown when that is over\n' \
-		"${on_host[@]}" "${on_machines[0]}"
-	echo 1 >"$SDP_LOGS/check-next"
+	local name n pids=()
+	printf '== %s: beside what follows, shown when that is over\n' "${on_host[@]}"
+	echo 0 >"$SDP_LOGS/check-next"
+	: >"$SDP_LOGS/check-beside"
 	run_host &
 	pids+=($!)
-	run_second_machine "${on_machines[0]}" &
-	pids+=($!)
+	for n in $(seq 2 "$machines"); do
+		run_machine_beside "$n" &
+		pids+=($!)
+	done
 	while name=$(next_part); do
 		part "$name"
 	done
@@ -142,7 +143,7 @@ run_all() {
 	done
 	while read -r name; do
 		show_beside "$name"
-	done <"$SDP_LOGS/check-second"
+	done <"$SDP_LOGS/check-beside"
 }
 
 part "style, by building" check-style PART=builds
@@ -152,11 +153,15 @@ host "style, by reading" check-style PART=texts
 host "engine, user space" check-unit
 host "packages" check-deb
 host "in the kernel tree" check-in-tree
-# Two virtual machines run at a time and keep the host's two processors busy. A
-# third would slow the others down by as much as it gains. SDP_TURNS lets the
-# processors of a machine run in turns. Tests that depend on the order of events
-# then do not depend on the host's load. In the full form the debug kernel, which
-# detects races, has processors that run at once. The longest parts are first.
+# Two virtual machines run at a time in the short form and keep the host's two
+# processors busy: a third would slow the others down by as much as it gains. In
+# the full form there are three, because each waits for half of its time (faults,
+# retransmissions, rests). SDP_TURNS lets the processors of a machine run in
+# turns. Tests that depend on the order of events then do not depend on the
+# host's load. In the full form the debug kernel, which detects races, has
+# processors that run at once. The longest parts are first.
+machines=${SDP_SHORT:+2}
+machines=${machines:-3}
 export SDP_TURNS=1
 machine "debug kernel" check-vm KERNEL=debug "SDP_TURNS=${SDP_SHORT:+1}"
 machine "kernel 6.12" check-vm KERNEL=6.12
