@@ -16,6 +16,7 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_sa.h>
 
+#include "../origin.h"
 #include "rc.h"
 
 /*
@@ -79,7 +80,7 @@ static int rc_check_origin(const struct ib_cm_req_event_param *req,
 	} else if (!rc_origin_true(req, ib, ndev, in)) {
 		bad = SDP_BAD_HELLO;
 		err = -EPROTO;
-	} else if (!rc_origin_reachable(ndev, in)) {
+	} else if (!sdp_origin_reachable(ndev, in)) {
 		bad = SDP_BAD_HELLO;
 		err = -EHOSTUNREACH;
 	}

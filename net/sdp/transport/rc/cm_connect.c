@@ -12,9 +12,9 @@
  * A connect that fails calls rc_link_fail(); the owner then releases the link,
  * and link.c frees both CM ids.
  */
-#include <net/inet_sock.h>
 #include <rdma/ib_cache.h>
 
+#include "../rdma_addr.h"
 #include "rc.h"
 
 /*
@@ -24,58 +24,6 @@
  * deadline, and the retry finds the neighbour's entry at once.
  */
 #define RC_ADDRESS_MS	500
-
-/**
- * rc_to_sockaddr() - convert an address to the form of the RDMA core
- * @ss: filled in; its port is 0
- * @e: the address
- */
-void rc_to_sockaddr(struct sockaddr_storage *ss, const struct sdp_endpoint *e)
-{
-	memset(ss, 0, sizeof(*ss));
-	if (sdp_is_v4(e)) {
-		struct sockaddr_in *in = (struct sockaddr_in *)ss;
-
-		in->sin_family = AF_INET;
-		in->sin_addr.s_addr = sdp_v4(e);
-	} else {
-		struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
-
-		in6->sin6_family = AF_INET6;
-		in6->sin6_addr = e->ip;
-		in6->sin6_scope_id = e->scope;
-	}
-}
-
-static void rc_from_sockaddr(struct sdp_endpoint *e,
-			     const struct sockaddr_storage *ss)
-{
-	if (ss->ss_family == AF_INET) {
-		sdp_set_v4(e,
-			   ((const struct sockaddr_in *)ss)->sin_addr.s_addr);
-	} else {
-		e->ip = ((const struct sockaddr_in6 *)ss)->sin6_addr;
-		e->scope = ((const struct sockaddr_in6 *)ss)->sin6_scope_id;
-	}
-}
-
-/*
- * Convert an error of rdma_cm to the positive errno for the application. "No
- * device" means to the user of a socket that the network is unreachable.
- */
-static int rc_route_error(int err)
-{
-	switch (err) {
-	case -ENODEV:
-	case -EADDRNOTAVAIL:
-		return ENETUNREACH;
-	case 0:
-	case -EINVAL:
-		return EHOSTUNREACH;
-	default:
-		return -err;
-	}
-}
 
 static int rc_send_req(struct rc_link *rc, const u8 *hello)
 {
@@ -128,7 +76,7 @@ static int rc_route_resolved(struct rc_link *rc)
 		return -ENODEV;
 	rc->port = id->port_num;
 	rc->pkey = be16_to_cpu(id->route.path_rec->pkey);
-	rc_from_sockaddr(&rc->local, &id->route.addr.src_addr);
+	sdp_from_sockaddr(&rc->local, &id->route.addr.src_addr);
 	if (!rc_device_find_add_link(id->device, rc))
 		return -ENODEV;
 	err = rc->link.up->hello(&rc->link, &rc->local, hello);
@@ -139,7 +87,7 @@ static int rc_route_resolved(struct rc_link *rc)
 static void rc_resolve_step(struct rc_link *rc, int err, const char *place)
 {
 	if (err)
-		rc_link_fail(rc, rc_route_error(err), place);
+		rc_link_fail(rc, sdp_route_error(err), place);
 }
 
 /*
@@ -162,7 +110,7 @@ static int rc_resolve_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
-		rc_link_fail(rc, rc_route_error(event->status),
+		rc_link_fail(rc, sdp_route_error(event->status),
 			     rdma_event_msg(event->event));
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
@@ -223,8 +171,8 @@ void rc_resolve(struct rc_link *rc)
 	id->route.addr.dev_addr.bound_dev_if = rc->wish.ifindex;
 	if (rc->wish.tos)
 		rdma_set_service_type(id, rc->wish.tos);
-	rc_to_sockaddr(&src, &rc->local);
-	rc_to_sockaddr(&dst, &rc->peer);
+	sdp_to_sockaddr(&src, &rc->local);
+	sdp_to_sockaddr(&dst, &rc->peer);
 	rc_resolve_step(rc,
 			rdma_resolve_addr(id,
 					  any ? NULL : (struct sockaddr *)&src,

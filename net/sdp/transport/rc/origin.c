@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC transport: checks of the addresses in a connection request.
+ * RC transport: origin of a connection request.
  *
  * The peer writes the REQ and the Hello in it, so both may be forged. The
  * adapter vouches for the port, the GID and the partition that the REQ arrived
  * at. They determine the network interface, and the interface determines the
- * namespace. The source and the destination address must then be possible for
- * a packet that arrives at this interface. IP makes these checks for each
- * packet, and rdma_cm for each REQ.
+ * namespace. ../origin.c checks whether the addresses are possible there.
  *
  * cm_accept.c calls these functions from the CM handler of a listener, before
  * the request has a link.
  */
-#include <linux/inetdevice.h>
-#include <net/addrconf.h>
-#include <net/ip_fib.h>
-#include <net/ip6_route.h>
-#include <net/route.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_sa.h>
 
+#include "../origin.h"
+#include "../rdma_addr.h"
 #include "rc.h"
 
 static struct net_device *
@@ -50,7 +45,7 @@ origin_ipoib_dev(const struct ib_cm_req_event_param *req, struct ib_device *ib,
 	const struct sa_path_rec *path = req->primary_path;
 	struct sockaddr_storage to;
 
-	rc_to_sockaddr(&to, local);
+	sdp_to_sockaddr(&to, local);
 	return ib_get_net_dev_by_params(ib, req->port, be16_to_cpu(path->pkey),
 					&path->sgid, (struct sockaddr *)&to);
 }
@@ -70,38 +65,6 @@ struct net_device *rc_origin_dev(const struct ib_cm_req_event_param *req,
 	if (rdma_protocol_roce(ib, req->port))
 		return origin_roce_dev(req);
 	return origin_ipoib_dev(req, ib, local);
-}
-
-/* Is this an address that no packet between machines has at either end? */
-static bool origin_never_sent(const struct sdp_endpoint *e)
-{
-	int type;
-
-	if (sdp_is_v4(e))
-		return ipv4_is_zeronet(sdp_v4(e)) ||
-		       ipv4_is_loopback(sdp_v4(e)) ||
-		       ipv4_is_multicast(sdp_v4(e)) ||
-		       ipv4_is_lbcast(sdp_v4(e));
-	type = ipv6_addr_type(&e->ip);
-	return type == IPV6_ADDR_ANY ||
-	       type & (IPV6_ADDR_LOOPBACK | IPV6_ADDR_MULTICAST);
-}
-
-/*
- * Does the destination address belong to this host, as seen from the interface
- * (its VRF)? A link-local address has to belong to the interface itself.
- */
-static bool origin_is_ours(struct net *net, struct net_device *ndev,
-			   const struct sdp_endpoint *local)
-{
-	if (sdp_is_v4(local))
-		return inet_addr_type_dev_table(net, ndev, sdp_v4(local)) ==
-		       RTN_LOCAL;
-#if IS_ENABLED(CONFIG_IPV6)
-	return ipv6_mod_enabled() && ipv6_chk_addr(net, &local->ip, ndev, 0);
-#else
-	return false;
-#endif
 }
 
 /*
@@ -131,54 +94,11 @@ bool rc_origin_true(const struct ib_cm_req_event_param *req,
 		    struct ib_device *ib, struct net_device *ndev,
 		    const struct sdp_incoming *in)
 {
-	if (origin_never_sent(&in->local) || origin_never_sent(&in->peer))
-		return false;
 	if (rdma_protocol_roce(ib, req->port) &&
 	    !origin_gids_match(req, &in->local, &in->peer))
 		return false;
-	return origin_is_ours(in->net, ndev, &in->local);
+	return sdp_origin_possible(ndev, in);
 }
-
-static bool route_back_v4(struct net *net, struct net_device *ndev,
-			  const struct sdp_incoming *in)
-{
-	struct flowi4 fl4 = {
-		.flowi4_oif = ndev->ifindex,
-		.daddr = sdp_v4(&in->peer), .saddr = sdp_v4(&in->local),
-	};
-	struct fib_result res;
-	bool there;
-
-	rcu_read_lock();
-	there = !fib_lookup(net, &fl4, &res, 0) && FIB_RES_DEV(res) == ndev &&
-		(res.type == RTN_UNICAST || res.type == RTN_LOCAL);
-	rcu_read_unlock();
-	return there;
-}
-
-#if IS_ENABLED(CONFIG_IPV6)
-/*
- * The lookup allows @ndev only. Its result is not compared with @ndev, because
- * the route to an address of this host names lo.
- */
-static bool route_back_v6(struct net *net, struct net_device *ndev,
-			  const struct sdp_incoming *in)
-{
-	struct rt6_info *rt = rt6_lookup(net, &in->peer.ip, &in->local.ip,
-					 ndev->ifindex, NULL, 1);
-
-	if (!rt)
-		return false;
-	ip6_rt_put(rt);
-	return true;
-}
-#else
-static bool route_back_v6(struct net *net, struct net_device *ndev,
-			  const struct sdp_incoming *in)
-{
-	return false;
-}
-#endif
 
 static int origin_roce_mtu(const struct net_device *ndev)
 {
@@ -211,17 +131,4 @@ bool rc_origin_mtu_fits(const struct ib_cm_req_event_param *req,
 	if (rdma_protocol_roce(ib, req->port))
 		most = min(most, origin_roce_mtu(ndev));
 	return want > 0 && want <= most;
-}
-
-/**
- * rc_origin_reachable() - does a route lead back through the same interface?
- * @ndev: interface that the request arrived at
- * @in: the request as its Hello describes it, with namespace and addresses
- *
- * Return: true when one does.
- */
-bool rc_origin_reachable(struct net_device *ndev, const struct sdp_incoming *in)
-{
-	return sdp_is_v4(&in->peer) ? route_back_v4(in->net, ndev, in) :
-				      route_back_v6(in->net, ndev, in);
 }

@@ -11,7 +11,7 @@
  *	cm_connect.c	connecting side: address, route (rdma_cm), REQ
  *	route.c		which device the route to an address leads to
  *	carrier.c	whether an interface carries packets
- *	origin.c	origin and plausibility of a connection request
+ *	origin.c	origin of a connection request
  *	cm_accept.c	accepting side, REQ to REP; CM events of both sides
  *	qp.c		queue pair: posting, sending, completions
  *	posted.c	rings of posted buffers, and their DMA mapping
@@ -617,7 +617,6 @@ void rc_link_owned(struct rc_link *rc);
 struct sdp_link *rc_create(struct net *net, const struct sdp_endpoint *local,
 			   const struct sdp_endpoint *peer);
 void rc_connect(struct sdp_link *link, const struct sdp_path_wish *wish);
-void rc_to_sockaddr(struct sockaddr_storage *ss, const struct sdp_endpoint *e);
 void rc_resolve(struct rc_link *rc);
 
 /* origin.c */
@@ -629,8 +628,6 @@ bool rc_origin_true(const struct ib_cm_req_event_param *req,
 		    const struct sdp_incoming *in);
 bool rc_origin_mtu_fits(const struct ib_cm_req_event_param *req,
 			struct ib_device *ib, const struct net_device *ndev);
-bool rc_origin_reachable(struct net_device *ndev,
-			 const struct sdp_incoming *in);
 
 /* carrier.c */
 bool rc_carries(const struct net_device *dev);

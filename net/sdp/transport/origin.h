@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef SDP_ORIGIN_H
+#define SDP_ORIGIN_H
+
+#include "transport.h"
+
+bool sdp_origin_possible(struct net_device *ndev,
+			 const struct sdp_incoming *in);
+bool sdp_origin_reachable(struct net_device *ndev,
+			  const struct sdp_incoming *in);
+
+#endif /* SDP_ORIGIN_H */
