@@ -281,7 +281,8 @@ void sdp_conn_progress(struct sdp_sock *ssk, struct sdp_todo *todo)
 		sdp_zcopy_ops.sinkavail_rx_check(ssk);
 	if (link->kept)
 		link->ops->resend(link);
-	if (output_train(ssk) && link->ops->hold) {
+	/* Another call may have noted it, under the same lock. */
+	if (output_train(ssk) && link->ops->hold && todo->kick != link) {
 		link->ops->hold(link);
 		todo->kick = link;
 	}
