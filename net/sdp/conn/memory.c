@@ -175,12 +175,12 @@ static bool memory_granted(struct sdp_sock *ssk, int more)
  * @ssk: socket, locked, with a link
  * @size: size of its buffer, in bytes
  *
- * Return: bytes, with the overhead of its skb; 0 if the transport hands over
- * the sender's own buffers.
+ * Return: bytes, with the overhead of its skb; 0 if the receives of the
+ * transport hold none.
  */
 int sdp_memory_of_receive(const struct sdp_sock *ssk, u32 size)
 {
-	return ssk->link->ops->hands_over ? 0 : SKB_TRUESIZE(size);
+	return ssk->link->ops->pools ? 0 : SKB_TRUESIZE(size);
 }
 
 /**

@@ -80,11 +80,7 @@ static u16 refill_afforded(struct sdp_sock *ssk, u16 want, u32 *size)
 {
 	u16 n = want;
 
-	/*
-	 * If the transport hands over the peer's own buffers, a receive is only
-	 * a permission to send.
-	 */
-	if (!ssk->link->ops->hands_over)
+	if (!ssk->link->ops->pools)
 		n = sdp_memory_for_receives(ssk, want, *size);
 	if (n == want || !sdp_resize_growing(&ssk->engine.resize))
 		return n;

@@ -466,6 +466,7 @@ const struct sdp_transport sdp_loop = {
 	.recv_size	= SDP_BSDH_LEN + 32 * 1024,
 	.recv_buffers	= 16,
 	.hands_over	= true,
+	.pools		= true,
 	.create		= loop_create,
 	.connect	= loop_connect,
 	.prepare	= loop_prepare,

@@ -312,7 +312,8 @@ struct sdp_link_events {
  * @keeps: it may send a message again after up->sent(), so the pages of a
  *	program must not be sent without a copy; and it has no rings
  * @hands_over: the receiver gets the sender's own buffer, so the sender must
- *	not change it, and a posted receive holds no memory
+ *	not change it
+ * @pools: a posted receive is only a permission to send, and holds no memory
  * @create: make a link that will connect from @local to @peer. Returns NULL
  *	when memory is short
  * @connect: start to connect. Does not sleep; the result comes by up->hello and
@@ -367,6 +368,7 @@ struct sdp_transport {
 	u32 recv_size;
 	u16 recv_buffers;
 	bool hands_over;
+	bool pools;
 	bool keeps;
 	struct sdp_link *(*create)(struct net *net,
 				   const struct sdp_endpoint *local,
