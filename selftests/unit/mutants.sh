@@ -27,7 +27,7 @@ engine=(wire wire_rails credit resize srcavail_tx srcavail_rx sinkavail_rx sinka
 	engine engine_action engine_api engine_rdma engine_ring engine_send)
 rails=(order rail rails stripe)
 programs=(program program_sum)
-windows=(chunk datagram opening window window_tx window_rx congestion rto)
+windows=(chunk datagram opening service window window_tx window_rx congestion rto)
 rules=(glob rules_target rules_parse rules_match)
 pure=("${engine[@]}" "${rails[@]}" "${programs[@]}" "${windows[@]}" "${rules[@]}")
 sim=(sim sim_srcavail sim_sinkavail sim_ring sim_state judge judge_resize judge_srcavail judge_sinkavail judge_mode
