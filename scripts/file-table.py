@@ -19,6 +19,7 @@ ROOMS = {
     "transport": "transport/: links, by which messages go",
     "transport/rc": "transport/rc/: links over RDMA queue pairs",
     "transport/rails": "transport/rails/: several of these links for one connection",
+    "transport/ud": "transport/ud/: datagrams of queue pairs that connections share",
     "conn": "conn/: one connection: its lock, queues, timers and memory",
     "zcopy": "zcopy/: RDMA from and to the application's memory",
     "socket": "socket/: system calls",

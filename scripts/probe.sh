@@ -25,6 +25,7 @@ has linux/net.h 'struct proto_accept_arg' PROTO_ACCEPT_ARG
 has linux/net.h 'SOCK_CUSTOM_SOCKOPT' CUSTOM_SOCKOPT
 has linux/socket.h 'ktime_t ts\[3\]' SCM_TS_KTIME
 has linux/sysctl.h 'register_net_sysctl_sz' SYSCTL_SZ
+has linux/timer.h 'timer_delete_sync\(' TIMER_DELETE
 has linux/sysctl.h 'typedef int proc_handler\(const struct ctl_table' CONST_CTL_TABLE
 has net/net_namespace.h 'register_net_sysctl_sz' SYSCTL_SZ
 has trace/stages/stage6_event_callback.h 'define __assign_str\(dst\)' ASSIGN_STR_1

@@ -99,6 +99,13 @@ typedef struct ctl_table sdp_ctl_table;
 #define timer_container_of(var, timer, field)	from_timer(var, timer, field)
 #endif
 
+/* Waits until the timer does not run; the older name is gone since 6.15. */
+#ifdef SDP_HAVE_TIMER_DELETE
+#define sdp_timer_end(timer)	timer_delete_sync(timer)
+#else
+#define sdp_timer_end(timer)	del_timer_sync(timer)
+#endif
+
 /* Since 6.10 __assign_str() has no source argument. */
 #ifdef SDP_HAVE_ASSIGN_STR_1
 #define sdp_assign_str(dst, src)	__assign_str(dst)

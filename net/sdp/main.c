@@ -36,10 +36,13 @@ static int __init sdp_init(void)
 	err = sdp_rails_init(&sdp_input_events);
 	if (err)
 		goto loop;
-	err = sdp_rc_init(&sdp_input_events, sdp_rails_incoming,
-			  sdp_rails_paths_changed);
+	err = sdp_ud_init(&sdp_input_events);
 	if (err)
 		goto rails;
+	err = sdp_rc_init(&sdp_input_events, sdp_rails_incoming,
+			  sdp_rails_paths_changed, sdp_ud_sidr);
+	if (err)
+		goto ud;
 	err = sdp_policy_init();
 	if (err)
 		goto rc;
@@ -60,6 +63,8 @@ policy:
 	sdp_policy_exit();
 rc:
 	sdp_rc_exit();
+ud:
+	sdp_ud_exit();
 rails:
 	sdp_rails_exit();
 loop:
@@ -76,6 +81,7 @@ static void __exit sdp_exit(void)
 	sdp_policy_exit();
 	sdp_family_exit();
 	sdp_rc_exit();
+	sdp_ud_exit();
 	sdp_rails_exit();
 	sdp_loop_exit();
 	sdp_net_exit();

@@ -62,6 +62,12 @@
  * with EISCONN. get returns the value in force.
  */
 #define SDP_RAILS	6
+/*
+ * int, enum sdp_service_kind: what carries the connection. -1 (default): use
+ * net.sdp.service. Set it before connect(); later it fails with EISCONN. A
+ * listener takes both kinds. get returns the value in force.
+ */
+#define SDP_SERVICE	7
 
 /*
  * Option of level SOL_IP for SDP and TCP sockets of AF_INET and AF_INET6; get
@@ -100,6 +106,17 @@ enum sdp_fallback {
 	SDP_FELL_ERROR,
 	SDP_FELL_MTU,
 	SDP_FALLBACKS
+};
+
+/**
+ * enum sdp_service_kind - what carries the messages of a connection
+ * @SDP_SERVICE_RC: a reliable-connected queue pair of its own
+ * @SDP_SERVICE_UD: datagrams of queue pairs that all connections share; if the
+ *	peer has no such service, @SDP_SERVICE_RC
+ */
+enum sdp_service_kind {
+	SDP_SERVICE_RC,
+	SDP_SERVICE_UD,
 };
 
 /**

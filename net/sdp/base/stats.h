@@ -77,6 +77,12 @@
 	_(RailMsgsDropped)	/* messages that have come twice */ \
 	_(RailPieces)		/* parts of RDMA reads, each by one rail */ \
 	_(RailPiecesAgain)	/* parts that a rail has not read */ \
+	_(DatagramsSent)	/* packets of messages sent as datagrams */ \
+	_(DatagramsAgain)	/* those that had to be sent again */	\
+	_(DatagramAcks)		/* acknowledgments sent by themselves */ \
+	_(DatagramNacks)	/* requests to send packets again */	\
+	_(DatagramProbes)	/* questions what has arrived */	\
+	_(DatagramsDropped)	/* datagrams that are no link's, or forged */ \
 	_(RingUnasked)		/* ring writes beyond the granted credit */ \
 	_(RingFull)		/* times that sending stopped: ring full */ \
 	_(RingSplits)		/* segments split to fit a ring message */ \

@@ -138,6 +138,12 @@ static void connect_retry_in(struct sdp_sock *ssk, unsigned long delay,
 		sock_hold(&ssk->sk);
 }
 
+/* The transport over reliable connections. */
+static const struct sdp_transport *reliable(struct sdp_sock *ssk)
+{
+	return sdp_rails_wish(ssk) > 1 ? &sdp_rails : &sdp_rc;
+}
+
 /**
  * sdp_active_try_again() - schedule another attempt if that is worth it
  * @ssk: socket, locked; its link has failed
@@ -170,6 +176,12 @@ bool sdp_active_try_again(struct sdp_sock *ssk, int error,
 	if (error == ENETUNREACH && ssk->transport != &sdp_loop &&
 	    sdp_addr_is_ours(net, &ssk->peer)) {
 		ssk->transport = &sdp_loop;
+		connect_retry_in(ssk, 0, todo);
+		return true;
+	}
+	/* No datagram service there, or no listener: the next attempt tells. */
+	if (error == EPROTONOSUPPORT && ssk->transport == &sdp_ud) {
+		ssk->transport = reliable(ssk);
 		connect_retry_in(ssk, 0, todo);
 		return true;
 	}
@@ -387,8 +399,10 @@ int sdp_active_open(struct sdp_sock *ssk, const struct sdp_endpoint *peer,
 	sdp_addr_set(ssk, &ssk->peer, &to);
 	if (sdp_is_loopback(&ssk->peer) && may_use_loopback(ssk))
 		ssk->transport = &sdp_loop;
+	else if (sdp_service_wish(ssk) == SDP_SERVICE_UD)
+		ssk->transport = &sdp_ud;
 	else
-		ssk->transport = sdp_rails_wish(ssk) > 1 ? &sdp_rails : &sdp_rc;
+		ssk->transport = reliable(ssk);
 	ssk->backoff = BACKOFF_FIRST;
 	ssk->deadline = jiffies + msecs_to_jiffies(active_timeout_ms(ssk));
 	SDP_INC(sock_net(sk), ActiveOpens);

@@ -24,6 +24,7 @@ void sdp_options_init(struct sdp_sock *ssk)
 	ssk->opt.hops = -1;
 	ssk->opt.rdma_threshold = -1;
 	ssk->opt.flow_control = -1;
+	ssk->opt.service = -1;
 	ssk->opt.mtu_discover = READ_ONCE(net->ipv4.sysctl_ip_no_pmtu_disc) ?
 				IP_PMTUDISC_DONT : IP_PMTUDISC_WANT;
 	ssk->opt.mtu_discover6 = IPV6_PMTUDISC_WANT;

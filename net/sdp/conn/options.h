@@ -51,6 +51,7 @@ struct sock;
  * @flow_control: SDP_FLOW_CONTROL (enum sdp_flow), -1 for the namespace's value
  * @program: SDP_PROGRAM
  * @rails: SDP_RAILS, 0 for the namespace's value
+ * @service: SDP_SERVICE (enum sdp_service_kind), -1 for the namespace's value
  *
  * Read and written without a lock, by READ_ONCE() and WRITE_ONCE(). An accepted
  * socket starts with a copy of its listener's. Options that have a field in
@@ -100,6 +101,7 @@ struct sdp_options {
 	int flow_control;
 	int program;
 	int rails;
+	int service;
 };
 
 void sdp_options_init(struct sdp_sock *ssk);

@@ -55,6 +55,22 @@ int sdp_rails_wish(struct sdp_sock *ssk)
 	       READ_ONCE(sdp_net(sock_net(&ssk->sk))->settings.rails);
 }
 
+/**
+ * sdp_service_wish() - what a socket wants to carry its connection
+ * @ssk: socket
+ *
+ * Return: enum sdp_service_kind, as set for the socket or else for the
+ * namespace.
+ */
+int sdp_service_wish(struct sdp_sock *ssk)
+{
+	int set = READ_ONCE(ssk->opt.service);
+
+	return set >= 0 ? set :
+			  READ_ONCE(sdp_net(sock_net(&ssk->sk))
+					    ->settings.service);
+}
+
 /*
  * Least number of receives that SO_RCVBUF is divided into, if the application
  * has set it. Each of them has room for at least RCVBUF_PAYLOAD_MIN bytes, even

@@ -221,8 +221,12 @@ int sdp_passive_open(struct sdp_link *link, struct sdp_incoming *in)
 	 * This check only saves work; sdp_accept_queue_enter() checks again
 	 * under the lock.
 	 */
-	err = sdp_accept_queue_full(parent) ? -EAGAIN :
-					      take_by_rails(parent, link, in);
+	if (sdp_accept_queue_full(parent))
+		err = -EAGAIN;
+	else if (link->ops == &sdp_rc)
+		err = take_by_rails(parent, link, in);
+	else
+		err = take_request(parent, link, in);
 	if (err == -EAGAIN)
 		SDP_INC(in->net, BacklogFull);
 	else if (err == -ENOMEM || err == -ENOBUFS)

@@ -28,6 +28,7 @@ static const struct sdp_settings net_defaults = {
 	.scan_ms		= 100,
 	.scan_count		= 2,
 	.flow_control		= SDP_FLOW_CREDIT,
+	.service		= SDP_SERVICE_RC,
 	.ring_size		= 65536,
 	.ring_window		= 4096,
 	.ring_flush		= 1,

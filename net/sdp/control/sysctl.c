@@ -47,9 +47,14 @@ static const char * const flow_schemes[] = {
 	[SDP_FLOW_NIC] = "nic",
 };
 
-/* Handler of flow_control, whose value is shown and set as a word. */
-static int sysctl_do_scheme(sdp_ctl_table *table, int write, void *buffer,
-			    size_t *len, loff_t *pos)
+static const char * const services[] = {
+	[SDP_SERVICE_RC] = "rc",
+	[SDP_SERVICE_UD] = "ud",
+};
+
+/* A setting whose value is shown and set as one of @n @words. */
+static int do_word(sdp_ctl_table *table, int write, void *buffer, size_t *len,
+		   loff_t *pos, const char * const *words, size_t n)
 {
 	unsigned int *value = table->data;
 	char word[16] = "";
@@ -57,15 +62,29 @@ static int sysctl_do_scheme(sdp_ctl_table *table, int write, void *buffer,
 	int err;
 
 	if (!write)
-		strscpy(word, flow_schemes[READ_ONCE(*value)], sizeof(word));
+		strscpy(word, words[READ_ONCE(*value)], sizeof(word));
 	err = proc_dostring(&text, write, buffer, len, pos);
 	if (err || !write)
 		return err;
-	err = match_string(flow_schemes, ARRAY_SIZE(flow_schemes), word);
+	err = match_string(words, n, word);
 	if (err < 0)
 		return -EINVAL;
 	WRITE_ONCE(*value, err);
 	return 0;
+}
+
+static int sysctl_do_scheme(sdp_ctl_table *table, int write, void *buffer,
+			    size_t *len, loff_t *pos)
+{
+	return do_word(table, write, buffer, len, pos, flow_schemes,
+		       ARRAY_SIZE(flow_schemes));
+}
+
+static int sysctl_do_service(sdp_ctl_table *table, int write, void *buffer,
+			     size_t *len, loff_t *pos)
+{
+	return do_word(table, write, buffer, len, pos, services,
+		       ARRAY_SIZE(services));
 }
 
 /* Handler of rail_devices. Too long a text is refused, not cut. */
@@ -132,6 +151,14 @@ static const struct ctl_table net_table[] = {
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= sysctl_do_scheme,
+	},
+	{
+		.procname	= "service",
+		.data		= (void *)offsetof(struct sdp_settings,
+						   service),
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= sysctl_do_service,
 	},
 	SDP_SETTING(ring_size, &zero, &ring_max),
 	SDP_SETTING(ring_window, &window_min, &window_max),

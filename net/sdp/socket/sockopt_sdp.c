@@ -2,7 +2,8 @@
 /*
  * Socket options of the level SOL_SDP, which have no counterpart in TCP.
  *
- * SDP_RDMA_THRESHOLD, SDP_FLOW_CONTROL, SDP_PROGRAM and SDP_RAILS are rows of a
+ * SDP_RDMA_THRESHOLD, SDP_FLOW_CONTROL, SDP_PROGRAM, SDP_RAILS and SDP_SERVICE
+ * are rows of a
  * table.
  * SDP_ZEROCOPY and SDP_INFO have code of their own.
  */
@@ -50,6 +51,12 @@ static int set_rails(struct sdp_sock *ssk, int val)
 	return set_before_hello(ssk, &ssk->opt.rails, val, 0, SDP_RAILS_MAX);
 }
 
+static int set_service(struct sdp_sock *ssk, int val)
+{
+	return set_before_hello(ssk, &ssk->opt.service, val, -1,
+				SDP_SERVICE_UD);
+}
+
 static const struct sdp_option own_options[] = {
 	{ SDP_OPTION(SDP_RDMA_THRESHOLD, rdma_threshold, -1, THRESHOLD_MAX),
 	  .get = get_threshold },
@@ -58,6 +65,8 @@ static const struct sdp_option own_options[] = {
 	{ SDP_OPTION_FLAG(SDP_PROGRAM, program) },
 	{ SDP_OPTION(SDP_RAILS, rails, 0, SDP_RAILS_MAX),
 	  .set = set_rails, .get = sdp_rails_wish },
+	{ SDP_OPTION(SDP_SERVICE, service, -1, SDP_SERVICE_UD),
+	  .set = set_service, .get = sdp_service_wish },
 };
 
 /**

@@ -58,7 +58,9 @@ struct sdp_background;
  * @payload: outgoing: payload bytes
  * @offset: received: offset of the next byte to be read
  * @end: received: offset of the end of the message
+ * @seq: outgoing, by datagrams: number of its first packet
  * @size: receive buffer: bytes that it can receive
+ * @packets: outgoing, by datagrams: number of its packets
  * @revoke: outgoing: key of the peer that this message invalidates (Send with
  *	Invalidate), or 0
  * @reused: the buffer is reused. Received: it belongs to the transport, which
@@ -84,8 +86,14 @@ struct sdp_buf_cb {
 		u32 offset;
 		u32 posted;
 	};
-	u32 end;
-	u32 size;
+	union {
+		u32 end;
+		u32 seq;
+	};
+	union {
+		u32 size;
+		u32 packets;
+	};
 	u32 revoke;
 	bool reused : 1;
 	bool urgent : 1;

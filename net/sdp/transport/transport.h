@@ -3,9 +3,10 @@
  * Interface between connections and the transports of their messages.
  *
  * It consists of two tables: struct sdp_transport, which the connection calls,
- * and struct sdp_link_events, the up-calls of the transport. There are three
- * transports: rc/ (an RDMA queue pair), rails/ (several of these, together) and
- * loop.c (memory of this host).
+ * and struct sdp_link_events, the up-calls of the transport. There are four
+ * transports: rc/ (an RDMA queue pair), rails/ (several of these, together),
+ * ud/ (queue pairs that all connections share) and loop.c (memory of this
+ * host).
  *
  * A link is one end of one connection. In the two lives below, ".." stands for
  * a wait for events. Life of a link that connects:
@@ -431,12 +432,21 @@ struct sdp_link {
 
 typedef int (*sdp_incoming_fn)(struct sdp_link *link, struct sdp_incoming *in);
 
+struct ib_cm_event;
+struct ib_cm_id;
+struct ib_device;
+
+/* Answers a peer that asks for the queue pairs of the datagram service. */
+typedef int (*sdp_sidr_fn)(struct ib_device *ib, struct ib_cm_id *cm,
+			   const struct ib_cm_event *event);
+
 extern const struct sdp_transport sdp_rc;
 extern const struct sdp_transport sdp_rails;
+extern const struct sdp_transport sdp_ud;
 extern const struct sdp_transport sdp_loop;
 
 int sdp_rc_init(const struct sdp_link_events *up, sdp_incoming_fn incoming,
-		void (*paths_changed)(void));
+		void (*paths_changed)(void), sdp_sidr_fn sidr);
 void sdp_rc_exit(void);
 u32 sdp_rc_copies(void);
 struct sdp_mem *sdp_rc_map_shared(struct sdp_link *link,
@@ -444,6 +454,10 @@ struct sdp_mem *sdp_rc_map_shared(struct sdp_link *link,
 u32 sdp_rc_addresses(struct net *net, struct sdp_rc_address *list, u32 n);
 bool sdp_rc_leads_by(struct net *net, const struct sdp_endpoint *local,
 		     const struct sdp_endpoint *peer, int ifindex);
+int sdp_ud_init(const struct sdp_link_events *up);
+void sdp_ud_exit(void);
+int sdp_ud_sidr(struct ib_device *ib, struct ib_cm_id *cm,
+		const struct ib_cm_event *event);
 int sdp_rails_init(const struct sdp_link_events *up);
 void sdp_rails_exit(void);
 int sdp_rails_incoming(struct sdp_link *link, struct sdp_incoming *in);

@@ -290,9 +290,14 @@ int rc_listen_event(struct ib_cm_id *cm, const struct ib_cm_event *event)
 {
 	struct rc_listener *l = cm->context;
 
-	if (event->event != IB_CM_REQ_RECEIVED)
+	switch (event->event) {
+	case IB_CM_REQ_RECEIVED:
+		return rc_request_received(l, cm, event);
+	case IB_CM_SIDR_REQ_RECEIVED:
+		return rc_sidr(l->dev->ib, cm, event);
+	default:
 		return -EINVAL;
-	return rc_request_received(l, cm, event);
+	}
 }
 
 /*

@@ -9,6 +9,7 @@
 const struct sdp_link_events *rc_up;
 sdp_incoming_fn rc_incoming;
 void (*rc_paths_changed)(void);
+sdp_sidr_fn rc_sidr;
 struct workqueue_struct *rc_wq;
 struct workqueue_struct *rc_stop_wq;
 
@@ -18,17 +19,20 @@ struct workqueue_struct *rc_stop_wq;
  * @incoming: called for each connection request
  * @paths_changed: called in process context when a device has been added, a
  *	port has become active, or its addresses may have changed
+ * @sidr: called when a peer asks for the datagram service of a port that a
+ *	socket listens on
  *
  * Return: 0 or an errno.
  */
 int sdp_rc_init(const struct sdp_link_events *up, sdp_incoming_fn incoming,
-		void (*paths_changed)(void))
+		void (*paths_changed)(void), sdp_sidr_fn sidr)
 {
 	int err;
 
 	rc_up = up;
 	rc_incoming = incoming;
 	rc_paths_changed = paths_changed;
+	rc_sidr = sidr;
 	rc_wq = alloc_workqueue("sdp_rc", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rc_wq)
 		return -ENOMEM;

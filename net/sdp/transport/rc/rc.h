@@ -502,6 +502,7 @@ struct rc_link {
 extern const struct sdp_link_events *rc_up;
 extern sdp_incoming_fn rc_incoming;
 extern void (*rc_paths_changed)(void);
+extern sdp_sidr_fn rc_sidr;
 /* rc_stop_wq runs rc_link.stop, rc_wq all other work items. */
 extern struct workqueue_struct *rc_wq;
 extern struct workqueue_struct *rc_stop_wq;

@@ -350,18 +350,18 @@ tracepoints
 while read -r name default least most; do
 	[ -z "$name" ] || one_setting "$name" "$default" "$least" "$most"
 done <<<"$every_setting"
-# flow_control is one of three words.
-scheme_setting() {
-	local word
-	keeps $settings/flow_control
-	check "flow_control is credit" test "$(value flow_control)" = credit
-	for word in rdma nic credit; do
-		check "flow_control may be $word" setting flow_control $word
-		check "flow_control is $word then" test "$(value flow_control)" = $word
+# word_setting NAME WORD...: a setting that is one of these words; the last one is the default.
+word_setting() {
+	local name=$1 word default=${*: -1}
+	keeps $settings/$name
+	check "$name is $default" test "$(value $name)" = $default
+	for word in "${@:2}"; do
+		check "$name may be $word" setting $name $word
+		check "$name is $word then" test "$(value $name)" = $word
 	done
-	check "flow_control may not be another word" invalid flow_control window
-	check "flow_control may not be a number" invalid flow_control 1
-	check "flow_control keeps its value when it is refused" test "$(value flow_control)" = credit
+	check "$name may not be another word" invalid $name window
+	check "$name may not be a number" invalid $name 1
+	check "$name keeps its value when it is refused" test "$(value $name)" = $default
 }
 
 # rail_devices is a list of names, of at most 255 characters.
@@ -377,12 +377,13 @@ rail_devices() {
 	check "rail_devices keeps its value when it is refused" test "$(value rail_devices)" = "$long"
 	check "rail_devices may be empty again" setting rail_devices ""
 }
-scheme_setting
+word_setting flow_control rdma nic credit
+word_setting service ud rc
 rail_devices
 # Settings of the whole machine are tested elsewhere: mem (three numbers) in load/memory.sh,
 # max_orphans in lifetime.sh, unprivileged_rewrite by the program policy, which also tests the
 # policy's text.
-others=$'mem\nmax_orphans\nunprivileged_rewrite\npolicy\npolicy_error\nflow_control\nrail_devices'
+others=$'mem\nmax_orphans\nunprivileged_rewrite\npolicy\npolicy_error\nflow_control\nservice\nrail_devices'
 check "no other settings than these, those of the machine and the policy" \
 	test "$(ls $settings | sort | tr '\n' ' ')" = \
 	"$( (awk 'NF { print $1 }' <<<"$every_setting"; echo "$others") | sort | tr '\n' ' ')"

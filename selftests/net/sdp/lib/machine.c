@@ -118,7 +118,8 @@ int rdma_objects(const char *kind)
 
 /*
  * Does no connection have a queue pair any more? A queue pair outlives its socket until the peer
- * has answered. The module keeps one queue pair per device, for registering memory.
+ * has answered. The module keeps one queue pair per device, for registering memory,
+ * and those that all connections by datagrams share.
  */
 static bool links_over(void)
 {
@@ -130,7 +131,7 @@ static bool links_over(void)
 	need_errno(f, "rdma resource show qp");
 	while (fgets(line, sizeof(line), f)) {
 		if ((!strstr(line, "comm [sdp]") && !strstr(line, "comm sdp ")) ||
-		    sscanf(line, "link %63[^/ ]", device) != 1)
+		    strstr(line, " type UD ") || sscanf(line, "link %63[^/ ]", device) != 1)
 			continue;
 		for (i = 0; i < n; i++)
 			twice |= !strcmp(seen[i], device);

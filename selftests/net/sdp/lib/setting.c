@@ -23,6 +23,7 @@ static struct {
 	{ .name = "scan_count" },
 	{ .name = "coalesce" },
 	{ .name = "flow_control" },
+	{ .name = "service" },
 	{ .name = "ring_size" },
 	{ .name = "ring_window" },
 	{ .name = "ring_flush" },

@@ -6,8 +6,8 @@
  * When there are more clients than the accept queue holds, all that wait are served. When no port
  * is left, connect() reports it.
  *
- * SDP_LOAD is the number of idle connections, by loopback and then as many by RDMA. Both ends of
- * them are in one process.
+ * SDP_LOAD is the number of idle connections, by loopback, then as many by RDMA and by datagrams.
+ * Both ends of them are in one process.
  */
 #include "cases.h"
 #include "info.h"
@@ -26,6 +26,9 @@ enum {
 /* Bytes that an idle connection may cost, both ends and the device's part, with some reserve. */
 #define LOOP_LIMIT	(16 * 1024)
 #define RC_LIMIT	(150 * 1024)
+#define UD_LIMIT	(12 * 1024)
+
+static bool by_datagrams;
 
 static bool over_rdma(void)
 {
@@ -241,7 +244,8 @@ static struct inventory settled_inventory(void)
 static void report_cost(const struct inventory *before, const struct inventory *now, int n)
 {
 	long long cost = (before->memory - now->memory) / n;
-	long long limit = over_rdma() ? RC_LIMIT : LOOP_LIMIT;
+	long long limit = by_datagrams ? UD_LIMIT : over_rdma() ? RC_LIMIT : LOOP_LIMIT;
+	int queue_pairs = over_rdma() && !by_datagrams ? 2 * n : 0;
 
 	printf("# an idle connection, both ends: %lld bytes, of which slab %lld; ", cost,
 	       (now->slab - before->slab) / n);
@@ -253,8 +257,8 @@ static void report_cost(const struct inventory *before, const struct inventory *
 	       counter("MemoryPressure"));
 	need(now->sockets - before->sockets == 2 * n, "/proc/net/sdp shows %d sockets more",
 	     now->sockets - before->sockets);
-	need(now->queue_pairs - before->queue_pairs == (over_rdma() ? 2 * n : 0),
-	     "%d queue pairs more", now->queue_pairs - before->queue_pairs);
+	need(now->queue_pairs - before->queue_pairs == queue_pairs, "%d queue pairs more",
+	     now->queue_pairs - before->queue_pairs);
 	need(cost < limit, "%lld bytes for an idle connection, not %lld", cost, limit);
 }
 
@@ -324,6 +328,14 @@ static int idle(void *arg)
 	close_pairs(pairs, n);
 	await_nothing_left(&before, used, true);
 	return EXIT_OK;
+}
+
+/* Connections by datagrams share queue pairs, and have no receives of their own (I1 to I5). */
+static int idle_by_datagrams(void *arg)
+{
+	need(setting_write("service", "ud\n"), "the setting service");
+	by_datagrams = true;
+	return idle(arg);
 }
 
 /* Length of the accept queue at @where, from the listener's line in /proc/net/sdp. */
@@ -487,6 +499,7 @@ static int ports_reserved(void *arg)
 static const struct test tests[] = {
 	{ "busy", busy, 60, V4_SETS, false, NULL },
 	{ "idle", idle, 600, V4_SETS, false, NULL },
+	CASE(idle_by_datagrams, 600, RC),
 	{ "crowd", crowd, 60, V4_SETS, true, NULL },
 	{ "ports_run_out", ports_run_out, 30, V4_SETS, true, NULL },
 	{ "ports_reserved", ports_reserved, 30, V4_SETS, false, NULL },

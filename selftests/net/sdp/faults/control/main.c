@@ -92,6 +92,7 @@ static const struct {
 	{ "recv_buffers", "16", "20" },
 	{ "fallback_ms", "1000", "2000" },
 	{ "flow_control", "credit", "rdma" },
+	{ "service", "rc", "ud" },
 	{ "mem", "100000\t200000\t300000", "110000\t210000\t310000" },
 };
 
