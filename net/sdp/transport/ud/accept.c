@@ -466,7 +466,7 @@ static void handle(struct ud_port *port, struct ud_ask *ask, bool shows)
 	 * To wait for the neighbour of a forged address would keep others
 	 * waiting, too. An Open comes again when its sender has answered ARP.
 	 */
-	if (!shows && !ud_neighbour_known(port, ask))
+	if (!ud_neighbour_known(port, ask))
 		return;
 	if (ib_init_ah_attr_from_wc(port->dev->ib, port->number, &ask->wc,
 				    &ask->grh, &attr))
@@ -509,14 +509,16 @@ void ud_show_work(struct work_struct *work)
 	work_off(container_of(work, struct ud_port, show_work), true);
 }
 
-/* Bytes of a datagram now: the MTU may have changed since the port was made. */
-static u32 port_mtu(const struct ud_port *port)
+/* Bytes of a datagram by the interface that a request has come by, now. */
+static u32 mtu_of(const struct ib_gid_attr *sgid_attr)
 {
-	struct ib_port_attr attr;
+	struct net_device *ndev = sgid_attr ? ndev_of(sgid_attr) : NULL;
+	u32 mtu = SDP_DATAGRAM_SIZE_MIN;
 
-	if (ib_query_port(port->dev->ib, port->number, &attr))
-		return SDP_DATAGRAM_SIZE_MIN;
-	return ib_mtu_enum_to_int(attr.active_mtu);
+	if (ndev)
+		mtu = ib_mtu_enum_to_int(iboe_get_mtu(READ_ONCE(ndev->mtu)));
+	dev_put(ndev);
+	return mtu;
 }
 
 /**
@@ -543,7 +545,7 @@ int sdp_ud_sidr(struct ib_device *ib, struct ib_cm_id *cm,
 	if (be64_to_cpu(req->service_id) != SDP_SERVICE_ID)
 		port = ud_port_get(ib, req->port);
 	if (port) {
-		service.size = min(port->size, port_mtu(port));
+		service.size = min(port->size, mtu_of(req->sgid_attr));
 		for (; service.qps < port->qps; service.qps++)
 			service.qpn[service.qps] =
 				port->qp[service.qps].qp->qp_num;

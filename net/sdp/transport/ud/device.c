@@ -4,7 +4,7 @@
  *
  * We register one client with ib_core. A port gets its queue pairs when a link
  * or a request of a peer uses it for the first time, and keeps them until the
- * device is removed. Only RoCE ports are used.
+ * device is removed. Only ports of RoCE v2 are used.
  *
  * Removal of a device: client_remove() refuses new links (@going), fails every
  * link, waits until the last one has detached, and destroys the queue pairs.
@@ -26,7 +26,8 @@ static LIST_HEAD(ud_devices);
 /* May connections by datagrams use this port? */
 static bool port_usable(struct ib_device *ib, u32 number)
 {
-	return rdma_protocol_roce(ib, number) && rdma_cap_ib_cm(ib, number);
+	return rdma_protocol_roce_udp_encap(ib, number) &&
+	       rdma_cap_ib_cm(ib, number);
 }
 
 static void purge(struct list_head *list)
@@ -243,8 +244,7 @@ static struct ud_link *next_untold(struct ud_device *dev, u32 port)
 	struct ud_link *l;
 
 	list_for_each_entry(l, &dev->links, dev_node) {
-		/* A link is in the list a little before it has its port. */
-		if ((port && l->port && l->port->number != port) ||
+		if ((port && l->peer->port->number != port) ||
 		    test_bit(UD_FAILED_SAID, &l->flags))
 			continue;
 		list_move_tail(&l->dev_node, &dev->links);

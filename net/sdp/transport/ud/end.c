@@ -60,16 +60,22 @@ static void close_step(struct ud_link *l)
 	bool lost = l->dead || l->ended || device_going(l);
 
 	switch (l->phase) {
-	case UD_RESOLVING:
 	case UD_OPENING:
+		/* Perhaps the queue pairs that we know are those of before. */
+		ud_peer_learn(l->peer, NULL);
+		fallthrough;
+	case UD_RESOLVING:
 		l->phase = UD_CLOSED;
 		break;
 	case UD_CONFIRMING:
 	case UD_OPEN:
+		l->rests = jiffies + UD_LINGER_MOST;
+		fallthrough;
 	case UD_LINGERING:
 		if (lost)
 			close_at_once(l);
-		else if (test_bit(UD_ABORTED, &l->flags) || all_arrived(l))
+		else if (test_bit(UD_ABORTED, &l->flags) || all_arrived(l) ||
+			 time_after_eq(jiffies, l->rests))
 			begin_closing(l);
 		else
 			l->phase = UD_LINGERING;

@@ -76,12 +76,17 @@ struct ud_link *ud_link_alloc(struct net *net)
  */
 void ud_link_put(struct ud_link *l)
 {
+	struct ud_peer *peer = l->peer;
+
 	if (!refcount_dec_and_test(&l->refs))
 		return;
-	/* Only now: a task that has found the link may look at its peer. */
-	if (l->peer)
-		ud_peer_put(l->peer);
 	call_rcu(&l->rcu, link_free);
+	/*
+	 * Only now: a task that has found the link may look at its peer. And
+	 * last, for the peer keeps the device, and that the module.
+	 */
+	if (peer)
+		ud_peer_put(peer);
 }
 
 /**

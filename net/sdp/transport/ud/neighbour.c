@@ -78,17 +78,49 @@ static bool known_v6(struct net_device *ndev, const union ib_gid *from,
 }
 #endif
 
-/* The interface that has one of our addresses, with a reference; or NULL. */
-static struct net_device *ndev_of(struct ud_port *port,
+static bool is_wanted(const struct ib_gid_attr *attr, const union ib_gid *own,
+		      u16 vlan)
+{
+	u16 its_vlan = 0xffff;
+
+	return attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
+	       !memcmp(&attr->gid, own, sizeof(*own)) &&
+	       !rdma_read_gid_l2_fields(attr, &its_vlan, NULL) &&
+	       its_vlan == vlan;
+}
+
+/*
+ * The entry of our address that a datagram has come by, with a reference; or
+ * NULL. Interfaces of several VLANs may have the same address.
+ */
+static const struct ib_gid_attr *gid_of(struct ud_port *port,
+					const struct ib_wc *wc,
+					const union ib_gid *own)
+{
+	u16 vlan = wc->wc_flags & IB_WC_WITH_VLAN ? wc->vlan_id : 0xffff;
+	struct ib_device *ib = port->dev->ib;
+	const struct ib_gid_attr *attr;
+	int i, n = ib->port_data[port->number].immutable.gid_tbl_len;
+
+	for (i = 0; i < n; i++) {
+		attr = rdma_get_gid_attr(ib, port->number, i);
+		if (IS_ERR(attr))
+			continue;
+		if (is_wanted(attr, own, vlan))
+			return attr;
+		rdma_put_gid_attr(attr);
+	}
+	return NULL;
+}
+
+/* The interface that a datagram has come by, with a reference; or NULL. */
+static struct net_device *ndev_of(struct ud_port *port, const struct ib_wc *wc,
 				  const union ib_gid *own)
 {
-	const struct ib_gid_attr *attr;
+	const struct ib_gid_attr *attr = gid_of(port, wc, own);
 	struct net_device *ndev;
 
-	attr = rdma_find_gid_by_port(port->dev->ib, own,
-				     IB_GID_TYPE_ROCE_UDP_ENCAP, port->number,
-				     NULL);
-	if (IS_ERR(attr))
+	if (!attr)
 		return NULL;
 	rcu_read_lock();
 	ndev = rcu_dereference(attr->ndev);
@@ -113,7 +145,7 @@ bool ud_neighbour_known(struct ud_port *port, const struct ud_ask *ask)
 
 	if (!ud_grh_gids((const u8 *)&ask->grh, &ask->wc, &from, &own))
 		return false;
-	ndev = ndev_of(port, &own);
+	ndev = ndev_of(port, &ask->wc, &own);
 	if (!ndev)
 		return false;
 	if (ipv6_addr_v4mapped((const struct in6_addr *)&from))

@@ -84,14 +84,19 @@ int ud_open_acked(struct ud_link *l, const struct sdp_datagram *d,
 		return 0;
 	}
 	if (l->phase != UD_OPENING || d->ack != l->first || !d->from ||
-	    sdp_open_ack_parse(body, &size) ||
-	    !sdp_opening_acked(&l->connect->opening))
+	    sdp_open_ack_parse(body, &size))
+		return 0;
+	if (size < l->size) {
+		ud_peer_learn(l->peer, NULL);
+		return -EAGAIN;
+	}
+	if (!sdp_opening_acked(&l->connect->opening))
 		return 0;
 	l->their_id = d->from;
 	ud_open_window(l, d, l->connect->opening.rtt, true);
 	l->window.rx.now = true;
 	l->phase = UD_OPEN;
-	return size < l->size ? -EAGAIN : 1;
+	return 1;
 }
 
 /**

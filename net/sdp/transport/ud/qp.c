@@ -29,10 +29,11 @@
  */
 static void qp_broke(struct ud_qp *qp)
 {
-	long pause = qp->repaired + REPAIR_PAUSE - jiffies;
+	long pause = clamp((long)(qp->repaired + REPAIR_PAUSE - jiffies), 0L,
+			   (long)REPAIR_PAUSE);
 
 	if (!test_and_set_bit(0, &qp->broken) && !READ_ONCE(qp->dead))
-		queue_delayed_work(ud_wq, &qp->repair, max(pause, 0L));
+		queue_delayed_work(ud_wq, &qp->repair, pause);
 }
 
 static bool rx_post(struct ud_qp *qp, struct ud_rx *rx)
@@ -91,6 +92,9 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct ud_rx *rx = container_of(wc->wr_cqe, struct ud_rx, cqe);
 	struct ud_qp *qp = rx->qp;
 
+	/* One that came after qp_empty() had given it up. */
+	if (!rx->posted)
+		return;
 	if (wc->status != IB_WC_SUCCESS)
 		qp_broke(qp);
 	else if (!READ_ONCE(qp->dead))
@@ -108,6 +112,23 @@ static void tx_free(struct ud_qp *qp)
 	tx->peer = NULL;
 }
 
+/*
+ * The device cannot send to the peer: there is no route, or our address is
+ * gone. Each attempt would break the queue pair again. Under @send_lock.
+ */
+static void peer_failed(struct ud_peer *peer)
+{
+	WRITE_ONCE(peer->paused, jiffies + UD_PEER_PAUSE);
+	WRITE_ONCE(peer->failed, true);
+}
+
+/* Is what is sent to the peer lost for now? */
+static bool peer_paused(struct ud_peer *peer)
+{
+	return READ_ONCE(peer->failed) &&
+	       time_before(jiffies, READ_ONCE(peer->paused));
+}
+
 /* Datagrams complete in order: so have those before this one. */
 static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -115,6 +136,9 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct ud_qp *qp = tx->qp;
 
 	spin_lock_bh(&qp->send_lock);
+	if (tx->peer && wc->status != IB_WC_SUCCESS &&
+	    wc->status != IB_WC_WR_FLUSH_ERR)
+		peer_failed(tx->peer);
 	while (tx->peer && qp->tail != qp->head)
 		tx_free(qp);
 	spin_unlock_bh(&qp->send_lock);
@@ -147,7 +171,8 @@ struct ud_tx *ud_qp_slot(struct ud_qp *qp)
  * @bytes: length of the datagram
  * @more: another one is posted before @send_lock is dropped
  *
- * A datagram that cannot be posted is lost, as any other may be.
+ * A datagram that cannot be posted is lost, as any other may be; so is one to a
+ * peer that the device has just failed to send to.
  */
 void ud_qp_post(struct ud_qp *qp, struct ud_tx *tx, struct ud_peer *peer,
 		u32 qpn, u32 bytes, bool more)
@@ -168,6 +193,8 @@ void ud_qp_post(struct ud_qp *qp, struct ud_tx *tx, struct ud_peer *peer,
 		.remote_qkey = UD_QKEY,
 	};
 
+	if (peer_paused(peer))
+		return;
 	/* The last free slot has to ask: none is left to do so. */
 	tx->signaled = !more || ++qp->unsignaled >= UD_TX_SLOTS / 4 ||
 		       qp->head + 1 - qp->tail == UD_TX_SLOTS;
@@ -282,15 +309,40 @@ static int qp_to_rts(struct ud_qp *qp)
 	return ib_modify_qp(qp->qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
 }
 
-/* Has everything that was posted completed? */
-static bool qp_idle(struct ud_qp *qp)
+/* Is a datagram in flight that has asked for a completion? */
+static bool tx_awaited(struct ud_qp *qp)
 {
-	bool idle;
+	bool awaited = false;
+	u32 i;
 
 	spin_lock_bh(&qp->send_lock);
-	idle = qp->head == qp->tail && !atomic_read_acquire(&qp->rx_posted);
+	for (i = qp->tail; i != qp->head && !awaited; i++)
+		awaited = qp->tx[i % UD_TX_SLOTS].signaled;
 	spin_unlock_bh(&qp->send_lock);
-	return idle;
+	return awaited;
+}
+
+/* Has everything completed of which that can be told? */
+static bool qp_idle(struct ud_qp *qp)
+{
+	return !tx_awaited(qp) && !atomic_read_acquire(&qp->rx_posted);
+}
+
+/* What has not completed by now never will, or is ignored then. */
+static void qp_forget(struct ud_qp *qp)
+{
+	u32 i;
+
+	spin_lock_bh(&qp->send_lock);
+	while (qp->tail != qp->head)
+		tx_free(qp);
+	qp->unsignaled = 0;
+	spin_unlock_bh(&qp->send_lock);
+	mutex_lock(&qp->rx_mutex);
+	for (i = 0; i < qp->rx_made; i++)
+		qp->rx[i].posted = false;
+	atomic_set(&qp->rx_posted, 0);
+	mutex_unlock(&qp->rx_mutex);
 }
 
 /*
@@ -304,16 +356,13 @@ static void qp_empty(struct ud_qp *qp)
 	int i;
 
 	ib_modify_qp(qp->qp, &error, IB_QP_STATE);
-	for (i = 0; i < END_LOOKS && !qp_idle(qp); i++)
+	/* At least one wait, for datagrams that have not asked. */
+	for (i = 0; i < END_LOOKS && (!i || !qp_idle(qp)); i++)
 		msleep(END_WAIT_MS);
 	ib_modify_qp(qp->qp, &reset, IB_QP_STATE);
 	/* As rc_qp_quiet() tells, soft-RoCE may be receiving a packet. */
 	synchronize_rcu();
-	spin_lock_bh(&qp->send_lock);
-	while (qp->tail != qp->head)
-		tx_free(qp);
-	qp->unsignaled = 0;
-	spin_unlock_bh(&qp->send_lock);
+	qp_forget(qp);
 }
 
 /* What was in flight is lost; the windows of its links send it again. */
@@ -323,6 +372,8 @@ static void qp_repair(struct work_struct *work)
 					repair);
 	u32 i;
 
+	if (READ_ONCE(qp->dead))
+		return;
 	qp_empty(qp);
 	qp->repaired = jiffies;
 	if (qp_to_rts(qp)) {
@@ -457,6 +508,8 @@ void ud_qp_end(struct ud_qp *qp)
 
 	if (!qp->dead)
 		ud_qp_stop(qp);
+	/* A handler that had not seen @dead yet may have queued it. */
+	cancel_delayed_work_sync(&qp->repair);
 	if (qp->qp)
 		ib_destroy_qp(qp->qp);
 	if (qp->cq)

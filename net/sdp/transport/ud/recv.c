@@ -88,6 +88,16 @@ static void fail(struct news *news, int error, const char *place)
 	news->place = place;
 }
 
+/* The peer has made the connection, and has ended it at once. */
+static void reset_early(struct ud_link *l, const struct sdp_datagram *d)
+{
+	l->their_id = d->from;
+	ud_open_window(l, d, 0, true);
+	l->phase = UD_CLOSED;
+	l->ended = true;
+	reset_again(l);
+}
+
 /*
  * The peer's Reset. It has to be in the window, so that nobody can end the link
  * who does not see its datagrams. Under the lock.
@@ -97,15 +107,17 @@ static void reset(struct ud_link *l, const struct sdp_datagram *d,
 {
 	u32 ahead = d->seq - sdp_window_rx_ack(&l->window.rx);
 
-	/* The peer has made the connection, and has ended it at once. */
-	if (l->phase == UD_OPENING && d->ack == l->first)
+	if (l->phase == UD_OPENING && d->ack == l->first) {
+		reset_early(l, d);
 		fail(news, EAGAIN, "ended before it was open");
+		return;
+	}
 	if (l->phase <= UD_OPENING || ahead > l->window.rx.window)
 		return;
 	news->ended = !l->ended;
 	l->ended = true;
-	/* One that answers ours is not answered. */
-	if (l->closes) {
+	/* The first one answers ours, and is not answered. */
+	if (l->closes && news->ended) {
 		ud_link_wake(l);
 		return;
 	}

@@ -85,6 +85,10 @@
 #define UD_REST		HZ
 /* A link that closes gives up after this time. */
 #define UD_CLOSE_MOST	(10 * HZ)
+/* So long a released link waits for a peer that answers, but takes nothing. */
+#define UD_LINGER_MOST	(60 * HZ)
+/* Nothing is sent to a peer for this long after the device has failed to. */
+#define UD_PEER_PAUSE	HZ
 /*
  * Probes beyond net.sdp.retry_count. A round trip is short, so the first ones
  * follow each other within milliseconds; with these a connection outlives a
@@ -116,6 +120,8 @@ struct ud_link;
  * @tclass: traffic class
  * @service: the peer's queue pairs; all zeros before it has told them. Under
  *	ud_port.lock
+ * @paused: nothing is sent before this time (jiffies); with @failed
+ * @failed: the device has failed to send to it
  * @refs: one per link, one per datagram in flight
  * @free: destroys @ah, which may sleep
  */
@@ -128,6 +134,8 @@ struct ud_peer {
 	u8 mac[ETH_ALEN];
 	u8 tclass;
 	struct sdp_service service;
+	unsigned long paused;
+	bool failed;
 	refcount_t refs;
 	struct work_struct free;
 };
@@ -431,7 +439,7 @@ struct ud_connect {
  * @error: cause of the failure, a positive errno; with %UD_FAILED_WHY
  * @place: place of it
  * @rests: when the number may be forgotten, with %UD_LEFT; before, in
- *	%UD_CLOSING, when the link gives up (jiffies)
+ *	%UD_LINGERING and %UD_CLOSING, when the link gives up (jiffies)
  * @work: does what may sleep
  * @refs: one for the link, one for the queued @work, for the pending @timer,
  *	for @ready_node, and for each task that has found it in a list

@@ -26,7 +26,9 @@ enum {
 /* Bytes that an idle connection may cost, both ends and the device's part, with some reserve. */
 #define LOOP_LIMIT	(16 * 1024)
 #define RC_LIMIT	(150 * 1024)
-#define UD_LIMIT	(12 * 1024)
+#define UD_LIMIT	(10 * 1024)
+/* What the shared queue pairs get besides, as more connections use them: 1,024 receives each. */
+#define UD_POOL		(20 << 20)
 
 static bool by_datagrams;
 
@@ -244,8 +246,11 @@ static struct inventory settled_inventory(void)
 static void report_cost(const struct inventory *before, const struct inventory *now, int n)
 {
 	long long cost = (before->memory - now->memory) / n;
-	long long limit = by_datagrams ? UD_LIMIT : over_rdma() ? RC_LIMIT : LOOP_LIMIT;
+	long long limit = over_rdma() ? RC_LIMIT : LOOP_LIMIT;
 	int queue_pairs = over_rdma() && !by_datagrams ? 2 * n : 0;
+
+	if (by_datagrams)
+		limit = UD_LIMIT + UD_POOL / n;
 
 	printf("# an idle connection, both ends: %lld bytes, of which slab %lld; ", cost,
 	       (now->slab - before->slab) / n);

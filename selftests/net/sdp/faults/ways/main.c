@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Less common calls without memory: rings, splice, io_uring, urgent data, options.
+ * Less common calls without memory: rings, datagrams, splice, io_uring, urgent data, options.
  *
  * As in the program faults, each allocation of each call fails once, one after the other. Needs
  * fault injection, which the debug kernel has.
  *
  *	again.c		accept that sleeps, IPPROTO_SDP, disconnect and connect again
+ *	datagrams.c	connections by datagrams
  *	large.c		large transfers for which no call waits
  *	rings.c		rings
  *	splice.c	splice, sendfile
@@ -15,6 +16,7 @@
 #include <linux/sdp.h>
 
 #include "again.h"
+#include "datagrams.h"
 #include "large.h"
 #include "rings.h"
 #include "splice.h"
@@ -194,6 +196,13 @@ static const struct test tests[] = {
 	SWEEP("ring_first", RC, prepare_ring_fresh, run_send, NULL, after_ring_fresh, no_setup,
 	      FAILS),
 	CASE(ring_refused, 60, RC),
+	SWEEP("ud_connect", RC, prepare_fresh, run_connect, NULL, after_datagram_connect,
+	      setup_datagram_listener, FAILS),
+	SWEEP("ud_send", RC, .run = run_send, .after = after_send, .setup = setup_datagrams, FAILS),
+	SWEEP("ud_send_large", RC, prepare_large, run_send_large, NULL, after_large,
+	      setup_datagrams, FAILS),
+	SWEEP("ud_recv", RC, prepare_recv, run_recv, NULL, after_send, setup_datagrams, FAILS),
+	CASE(at_random_datagrams, 60, RC),
 	CASE(at_random_rings, 60, RC | NOT_SHORT),
 	CASE(as_before, 60, TWO_SETS),
 };
