@@ -12,6 +12,7 @@ PEERS = {
     "verbs": "raw verbs",
     "sdp": "AF_SDP, default buffers",
     "sdpbig": "AF_SDP, larger buffers",
+    "sdpud": "AF_SDP, datagrams",
     "sdpring": "AF_SDP, rings",
     "sdploop": "AF_SDP loopback",
     "unix": "AF_UNIX",
