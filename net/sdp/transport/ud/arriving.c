@@ -15,16 +15,73 @@ static bool begins_message(const struct ud_link *l,
 	return d->seq == l->window.rx.next && !l->arriving;
 }
 
-/* A buffer for a message of so many packets; or NULL. */
-static struct sk_buff *message_alloc(const struct ud_link *l, u32 packets)
+/* A spare buffer for a message of up to @bytes, or NULL. */
+static struct sk_buff *spare_take(struct ud_link *l, u32 bytes)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(&l->spare)) &&
+	       sdp_buf_cb(skb)->size < bytes)
+		kfree_skb(skb);
+	return skb;
+}
+
+/*
+ * A buffer for a message of so many packets; or NULL. Of large buffers all have
+ * the same size, and are used again (buf.h): they consist of many pages, which
+ * are hard to get when memory is short.
+ */
+static struct sk_buff *message_alloc(struct ud_link *l, u32 packets)
 {
 	u32 bytes = min(packets * ud_payload(l), l->recv_max);
-	struct sk_buff *skb = sdp_buf_alloc(bytes, SDP_RECV_SGE_MAX,
-					    GFP_ATOMIC);
+	bool large = bytes > SDP_BUF_LINEAR_MAX && bytes > l->recv_max / 2;
+	struct sk_buff *skb = NULL;
 
+	if (large) {
+		bytes = l->recv_max;
+		skb = spare_take(l, bytes);
+	}
+	if (!skb)
+		skb = sdp_buf_alloc(bytes, SDP_RECV_SGE_MAX, GFP_ATOMIC);
 	if (skb)
-		sdp_buf_cb(skb)->reused = false;
+		sdp_buf_cb(skb)->reused = large;
 	return skb;
+}
+
+/**
+ * ud_recycle() - take back a received buffer
+ * @link: the link; under its owner's lock
+ * @skb: the buffer as up->received() passed it; taken
+ */
+void ud_recycle(struct sdp_link *link, struct sk_buff *skb)
+{
+	struct ud_link *l = to_ud(link);
+	bool keep;
+
+	spin_lock_bh(&l->lock);
+	keep = sdp_buf_cb(skb)->reused && l->phase < UD_CLOSED &&
+	       sdp_buf_cb(skb)->size == l->recv_max &&
+	       skb_queue_len(&l->spare) * l->recv_max < UD_SPARE_BYTES;
+	if (keep) {
+		sdp_buf_reset(skb);
+		__skb_queue_tail(&l->spare, skb);
+	}
+	spin_unlock_bh(&l->lock);
+	if (!keep)
+		kfree_skb(skb);
+}
+
+/**
+ * ud_trim() - free the buffers that are kept for reuse
+ * @link: the link; under its owner's lock
+ */
+void ud_trim(struct sdp_link *link)
+{
+	struct ud_link *l = to_ud(link);
+
+	spin_lock_bh(&l->lock);
+	__skb_queue_purge(&l->spare);
+	spin_unlock_bh(&l->lock);
 }
 
 /* Copy a packet to its place. Returns false if there is no such place. */

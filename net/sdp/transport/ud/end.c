@@ -107,6 +107,7 @@ static void purge_messages(struct ud_link *l)
 {
 	__skb_queue_purge(&l->sent);
 	__skb_queue_purge(&l->unsent);
+	__skb_queue_purge(&l->spare);
 	kfree_skb(l->arriving);
 	l->arriving = NULL;
 	l->cursor = NULL;

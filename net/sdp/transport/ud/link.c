@@ -64,6 +64,7 @@ struct ud_link *ud_link_alloc(struct net *net)
 	spin_lock_init(&l->lock);
 	__skb_queue_head_init(&l->sent);
 	__skb_queue_head_init(&l->unsent);
+	__skb_queue_head_init(&l->spare);
 	timer_setup(&l->timer, ud_handlers->link_timer, 0);
 	INIT_DELAYED_WORK(&l->work, ud_handlers->link_work);
 	refcount_set(&l->refs, 1);

@@ -134,11 +134,6 @@ static u16 ud_post(struct sdp_link *link, u16 n, u32 size)
 	return n;
 }
 
-static void ud_recycle(struct sdp_link *link, struct sk_buff *skb)
-{
-	kfree_skb(skb);
-}
-
 static void ud_hold(struct sdp_link *link)
 {
 	refcount_inc(&to_ud(link)->refs);
@@ -169,6 +164,7 @@ const struct sdp_transport sdp_ud = {
 	.prepare	= ud_prepare,
 	.post		= ud_post,
 	.recycle	= ud_recycle,
+	.trim		= ud_trim,
 	.send		= ud_send,
 	.hold		= ud_hold,
 	.kick		= ud_kick,

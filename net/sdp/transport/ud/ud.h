@@ -81,6 +81,8 @@
 #define UD_SIDR_TRIES	5
 /* Resets that are sent before a silent peer counts as gone. */
 #define UD_RESETS_MOST	5
+/* Bytes in received buffers that a link keeps for reuse. */
+#define UD_SPARE_BYTES	(512 * 1024)
 /* A number is not used again so soon after its link has ended. */
 #define UD_REST		HZ
 /* A link that closes gives up after this time. */
@@ -432,6 +434,7 @@ struct ud_connect {
  *	first number and its packets in its control block
  * @cursor: message of the packet that was sent last, in @sent, or NULL
  * @unsent: messages that the window has no room for
+ * @spare: received buffers that are kept for reuse
  * @arriving: message that is arriving, or NULL
  * @arriving_len: its length, once its last packet has arrived
  * @timer: runs ud_link_timer(); when it is pending it has a reference
@@ -483,6 +486,7 @@ struct ud_link {
 	struct sk_buff_head sent;
 	struct sk_buff *cursor;
 	struct sk_buff_head unsent;
+	struct sk_buff_head spare;
 	struct sk_buff *arriving;
 	u32 arriving_len;
 	struct timer_list timer;
@@ -602,6 +606,8 @@ bool ud_grh_gids(const u8 *grh, const struct ib_wc *wc, union ib_gid *from,
 bool ud_grh_marked(const u8 *grh, const struct ib_wc *wc);
 
 /* arriving.c */
+void ud_recycle(struct sdp_link *link, struct sk_buff *skb);
+void ud_trim(struct sdp_link *link);
 enum sdp_violation ud_arrives(struct ud_link *l, const struct sdp_datagram *d,
 			      const u8 *body, u32 len, bool marked, u32 now,
 			      struct sk_buff **whole, u32 *bytes);

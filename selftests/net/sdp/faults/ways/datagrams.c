@@ -35,3 +35,15 @@ void after_datagram_connect(struct state *s)
 	need_datagrams(s->fd);
 	after_connect(s);
 }
+
+/* As at_random(), with allocations of the transport that fail while datagrams arrive. */
+int at_random_datagrams(void *arg)
+{
+	long long sent = counter("DatagramsSent");
+	int status;
+
+	by_datagrams();
+	status = at_random(arg);
+	need(status != EXIT_OK || counter("DatagramsSent") > sent, "nothing went by datagrams");
+	return status;
+}

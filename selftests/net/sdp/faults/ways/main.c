@@ -202,6 +202,7 @@ static const struct test tests[] = {
 	SWEEP("ud_send_large", RC, prepare_large, run_send_large, NULL, after_large,
 	      setup_datagrams, FAILS),
 	SWEEP("ud_recv", RC, prepare_recv, run_recv, NULL, after_send, setup_datagrams, FAILS),
+	CASE(at_random_datagrams, 60, RC | NOT_SHORT),
 	CASE(at_random_rings, 60, RC | NOT_SHORT),
 	CASE(as_before, 60, TWO_SETS),
 };
