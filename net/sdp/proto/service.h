@@ -14,7 +14,8 @@
 #include "wire.h"
 
 #define SDP_SERVICE_QPS_MAX	4
-#define SDP_SERVICE_LEN		(8 + 4 * SDP_SERVICE_QPS_MAX)	/* bytes */
+/* Bytes. */
+#define SDP_SERVICE_LEN		(8 + 4 * SDP_SERVICE_QPS_MAX)
 
 /**
  * struct sdp_service - the datagram service of a port

@@ -15,8 +15,34 @@
 #include <net/ip_fib.h>
 #include <net/ip6_route.h>
 #include <net/route.h>
+#include <rdma/ib_verbs.h>
 
 #include "origin.h"
+
+/**
+ * sdp_origin_net() - the namespace of the interface that a request came by
+ * @ib: device
+ * @ndev: interface
+ *
+ * An interface that is down may be moving to another namespace.
+ *
+ * Return: the namespace, with a reference; NULL if the interface is down, or
+ * the device is not accessible from there.
+ */
+struct net *sdp_origin_net(struct ib_device *ib, struct net_device *ndev)
+{
+	struct net *net = NULL;
+
+	rcu_read_lock();
+	if (ndev->flags & IFF_UP)
+		net = maybe_get_net(dev_net(ndev));
+	rcu_read_unlock();
+	if (net && !rdma_dev_access_netns(ib, net)) {
+		put_net(net);
+		net = NULL;
+	}
+	return net;
+}
 
 /* Is this an address that no packet between machines has at either end? */
 static bool origin_never_sent(const struct sdp_endpoint *e)

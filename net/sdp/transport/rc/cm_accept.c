@@ -20,26 +20,6 @@
 #include "rc.h"
 
 /*
- * Return the namespace of an interface, with a reference; or NULL if the RDMA
- * device is not accessible from it.
- */
-static struct net *rc_request_net(struct ib_device *ib, struct net_device *ndev)
-{
-	struct net *net = NULL;
-
-	rcu_read_lock();
-	/* An interface that is down may be moving to another namespace. */
-	if (ndev->flags & IFF_UP)
-		net = maybe_get_net(dev_net(ndev));
-	rcu_read_unlock();
-	if (net && !rdma_dev_access_netns(ib, net)) {
-		put_net(net);
-		net = NULL;
-	}
-	return net;
-}
-
-/*
  * Parse the Hello of a request. Returns what is wrong with the request, if
  * anything. rc_check_origin() checks whether the addresses can be true.
  */
@@ -246,7 +226,7 @@ static int rc_request_from(struct rc_listener *l, struct ib_cm_id *cm,
 {
 	int err;
 
-	in->net = rc_request_net(l->dev->ib, ndev);
+	in->net = sdp_origin_net(l->dev->ib, ndev);
 	if (!in->net)
 		return -ECONNREFUSED;
 	err = rc_check_origin(req, l->dev->ib, ndev, in, bad);

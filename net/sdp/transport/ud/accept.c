@@ -366,25 +366,6 @@ static int accept_from(struct ud_port *port, struct ud_ask *ask,
 	return l ? accept_link(l, ask, open, in) : -ENOMEM;
 }
 
-/*
- * The namespace of an interface, with a reference; or NULL. An interface that
- * is down may be moving to another namespace.
- */
-static struct net *net_of(struct ib_device *ib, struct net_device *ndev)
-{
-	struct net *net = NULL;
-
-	rcu_read_lock();
-	if (ndev->flags & IFF_UP)
-		net = maybe_get_net(dev_net(ndev));
-	rcu_read_unlock();
-	if (net && !rdma_dev_access_netns(ib, net)) {
-		put_net(net);
-		net = NULL;
-	}
-	return net;
-}
-
 /* An Open with the right cookie. Returns 0 or an errno to refuse it with. */
 static int accept_open(struct ud_port *port, struct ud_ask *ask,
 		       struct net_device *ndev, struct ud_peer *peer)
@@ -404,7 +385,7 @@ static int accept_open(struct ud_port *port, struct ud_ask *ask,
 	if (err)
 		goto out;
 	err = -ECONNREFUSED;
-	in->net = net_of(port->dev->ib, ndev);
+	in->net = sdp_origin_net(port->dev->ib, ndev);
 	if (!in->net)
 		goto out;
 	err = accept_from(port, ask, &open, ndev, peer, in);

@@ -5,7 +5,8 @@
  * A message waits until the window has room for its packets (ud_link.unsent),
  * gets their numbers, and is kept until the peer has acknowledged all of them
  * (ud_link.sent). A link with something to send is in the list of its queue
- * pair. Whoever finds a free slot there lets the links of the list take turns.
+ * pair. A task that finds a free slot there lets the links of the list take
+ * turns.
  */
 #include "ud.h"
 
