@@ -234,8 +234,9 @@ struct sdp_program_hdr {
  * @msgs_received: number of messages received, those without payload included
  * @bytes_sent: payload bytes handed to the transport
  * @bytes_received: payload bytes arrived
- * @transport: "rc", "loop", or "rails" for RDMA links of which there may be
- *	several; empty without a connection
+ * @transport: "rc", "loop", "ud" for datagrams of shared queue pairs, or
+ *	"rails" for RDMA links of which there may be several; empty without a
+ *	connection
  * @device: name of the RDMA device, of the first link if there are several, or
  *	"loop"; empty without a connection
  * @split_sends: number of writes that did not fit into one message

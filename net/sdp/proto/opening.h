@@ -19,7 +19,9 @@
  * both ends have to know (window.h). The second Open tells the listening end.
  *
  * Any of these messages may get lost. The connecting end repeats its Open,
- * after a time that doubles; the listening end only answers.
+ * after a time that doubles; the listening end answers.
+ * Once it has made the connection, its transport repeats the OpenAck as well,
+ * until it is confirmed.
  *
  * Pure functions. The caller holds the lock of the connection, and says what
  * time it is, in microseconds, which may wrap.
