@@ -162,13 +162,13 @@ rdma_counts_are() { same_counts "$1" "$(rdma_counts)"; }
 # removed. So take the first count after a connection.
 connection_counts() { rdma_counts | sed -E 's/ mr [0-9]+//'; }
 
-# links_over: succeeds when each device has no queue pair of the module beyond the one for
+# links_over: succeeds when each device has no connected queue pair of the module beyond the one for
 # registrations. A link outlives its socket until the peer has answered and its completions have
-# arrived.
+# arrived. Queue pairs for datagrams belong to no link: a device keeps them.
 links_over() {
 	local pairs
 	pairs=$(rdma resource show qp) || return
-	! grep -E 'comm \[?sdp\]?( |$)' <<<"$pairs" | sed 's/^link \([^/]*\).*/\1/' | sort | uniq -d |
+	! grep -E 'type RC .*comm \[?sdp\]?( |$)' <<<"$pairs" | sed 's/^link \([^/]*\).*/\1/' | sort | uniq -d |
 		grep -q .
 }
 

@@ -12,6 +12,8 @@
 #		fd09:1::1, rxnb on nb in B with .2. Needs Linux 7 or later; may be up
 #		beside the first lab.
 # lab_intact	succeeds when the first lab is as lab_up left it.
+# lab_anew	makes both devices of the first lab anew: a device that is added is examined once, and
+#		keeps what its first connections have created.
 # lab_mtu BYTES	sets the MTU of the first lab's cable.
 # lab_rail N	adds cable N, 1 to 7: devices rxaN on vaN with 10.9.(100+N).1 and fd09:(100+N)::1,
 #		and rxbN on vbN with .2 and ::2.
@@ -64,6 +66,11 @@ lab_device() {
 	local netns=$1 rdma=$2 netdev=$3
 	${netns:+ip netns exec "$netns"} rdma link add "$rdma" type rxe netdev "$netdev" || return
 	lab_wait "$rdma to be active with its GIDs" lab_device_ready "$rdma" "$4" "$5"
+}
+
+lab_anew() {
+	rdma link delete rxa && rdma link delete rxb &&
+		lab_device "" rxa va 0 1 && lab_device "" rxb vb 0 2
 }
 
 lab_no_tentative() { [ -z "$(ip ${1:+-n "$1"} -6 address show tentative)" ]; }

@@ -42,6 +42,7 @@ closed_by() {
 	check "$what: the sockets end" wait_for $patience no_sockets
 }
 
+check "devices that no test has used" lab_anew
 data_before
 load_module close_event_race
 

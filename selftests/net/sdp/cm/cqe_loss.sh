@@ -25,6 +25,7 @@ flowing() {
 	wait_for $patience eval '[ "$(grep -c ^flowing "$peers/client")" = '"$1"' ]'
 }
 
+check "devices that no test has used" lab_anew
 data_before
 load_module cqe_loss
 

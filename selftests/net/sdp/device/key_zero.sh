@@ -9,15 +9,10 @@
 need_module key_zero
 threshold=/proc/sys/net/sdp/rdma_threshold
 keeps $threshold
-# The module under test examines a device when it is added, so the devices are created again.
-made_anew() {
-	rdma link delete rxa && rdma link delete rxb &&
-		lab_device "" rxa va 0 1 && lab_device "" rxb vb 0 2
-}
 restore() {
 	peers_end
 	rmmod sdp_hostile
-	rmmod sdp_key_zero && made_anew
+	rmmod sdp_key_zero && lab_anew
 }
 cleanup restore
 echo 16384 >$threshold
@@ -62,7 +57,7 @@ load_module hostile
 # opened WHAT DEVICE NUMBER: DEVICE has such a key, or all devices have it if it is empty
 opened() {
 	check "$1: a module that makes devices say it" insmod "$(module_file key_zero)" device="${2:-}"
-	check "$1: the devices are made anew" made_anew
+	check "$1: the devices are made anew" lab_anew
 	check "$1: it is said" [ "$(</sys/module/sdp_key_zero/parameters/said)" = "$3" ]
 	moved_before=$(moved)
 	exchange "$1"
@@ -80,7 +75,7 @@ opened "the server's device" rxb 1
 writes "the server's device" ECONNRESET "refused by the adapter"
 closed "the server's device"
 
-check "the devices are made anew again" made_anew
+check "the devices are made anew again" lab_anew
 moved_before=$(moved)
 exchange "other devices"
 check "other devices: by RDMA" [ "$(moved)" -gt "$moved_before" ]

@@ -118,7 +118,7 @@ static int switch_counts(void *arg)
 	setting_set("rewrite", 1);
 	close(stream(0));
 	close(stream(SOCK_NONBLOCK));
-	users = module_users();
+	users = idle_users();
 	fd = socket(set->family, SOCK_STREAM, IPPROTO_TCP);
 	need(module_users() == users + 1, "the socket does not hold the module");
 	close(fd);

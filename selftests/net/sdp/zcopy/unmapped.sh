@@ -207,6 +207,7 @@ never() {
 	over_in_time "never mapped"
 }
 
+check "devices that no test has used" lab_anew
 data_before
 load_module unmapped
 mountpoint -q $tracing || mount -t tracefs none $tracing
