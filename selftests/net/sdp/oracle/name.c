@@ -12,6 +12,21 @@ void rec_names(const char *state, int fd)
 	rec_peername(label, fd);
 }
 
+/*
+ * The answer of the family's stream protocol: where SCTP is loaded, TCP's family has sockets of
+ * other types, too.
+ */
+static int socket_of(int type, int protocol)
+{
+	int fd = socket(use_sdp ? AF_SDP : set->family, type, protocol);
+
+	if (fd < 0 || get_int(fd, SOL_SOCKET, SO_PROTOCOL) != IPPROTO_SCTP)
+		return fd;
+	close(fd);
+	errno = ESOCKTNOSUPPORT;
+	return -1;
+}
+
 static void socket_args(void)
 {
 	static const struct {
@@ -39,8 +54,7 @@ static void socket_args(void)
 	if (use_twin)
 		return;
 	for (i = 0; i < ARRAY_SIZE(args); i++)
-		close(REC_FD(args[i].label, socket(use_sdp ? AF_SDP : set->family, args[i].type,
-						   args[i].protocol)));
+		close(REC_FD(args[i].label, socket_of(args[i].type, args[i].protocol)));
 	REC("socketpair", socketpair(use_sdp ? AF_SDP : set->family, SOCK_STREAM, 0, pair));
 }
 

@@ -30,7 +30,7 @@ struct row {
 };
 
 #define ROW_SIDE	"row-side"
-/* Below the ports of the shell tests (lib/peers.sh), where TCP may still wait after its end. */
+/* No other test uses this port: its connections would still be in TIME_WAIT here. */
 #define ROW_PORT	19000
 
 enum { V4 = 1, V6 = 2, MAPPED = 4, WILD = 8, UNBOUND = 16, FSUID = 32 };

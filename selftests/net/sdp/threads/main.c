@@ -25,7 +25,7 @@ struct flapping {
  */
 static int bind_where_clients_do_not(struct addr *where)
 {
-	static unsigned int port = 21000;
+	static unsigned int port = 19100;
 	int fd = fresh(0);
 
 	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);

@@ -16,8 +16,6 @@ by() {
 	grep -E '^(Datagram|MsgsSent|BytesSent)' /proc/net/sdpstat | sed 's/^/# /'
 }
 
-# Calls at random in another test may have loaded SCTP, which has sockets that AF_SDP has not.
-modprobe -qr sctp
 echo ud >$service
 by stream --set rc4 --set rc6
 by oracle --set rc4
