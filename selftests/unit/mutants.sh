@@ -99,8 +99,9 @@ build() {
 found() {
 	local by=$1 seconds=$2
 	shift 2
-	# The limit of processor time also ends children of the program in another process group.
-	! (ulimit -c 0 -t "$seconds" && exec timeout $((20 * seconds)) "$@") >"$dir/log" 2>&1 || return 1
+	# The limit of processor time also ends children of the program in another process group; the
+	# one of 50 MB ends a loop around a failing EXPECT.
+	! (ulimit -c 0 -t "$seconds" -f 51200 && exec timeout $((20 * seconds)) "$@") >"$dir/log" 2>&1 || return 1
 	why=$(sed -n 's/^# FAULT after [0-9]* steps: //p; s/^not ok [0-9]* //p' "$dir/log" |
 		head -n 1)
 	echo "ok - $name # $by: ${why:-no fault, but it crashed or went on for ever}"

@@ -116,6 +116,35 @@ TEST(sdp_rail_choose__not_sure)
 	EXPECT_EQ(1, sdp_rail_choose(rails, 2, SIZE, SDP_RAIL_ACTIVE));
 }
 
+/*
+ * One message at a time keeps no rail busy. It goes by the rail with the shortest round trip; each
+ * one is tried at first, and again when it has had nothing to do for long.
+ */
+TEST(sdp_rail_choose__one_at_a_time)
+{
+	static const u32 took[3] = { 3000, 1000, 2000 };
+	u32 i, r, n[3] = { 0 }, now = 0, last[3] = { 0 }, longest = 0;
+	struct sdp_rail rails[3];
+
+	for (i = 0; i < 3; i++)
+		active(&rails[i]);
+	for (i = 0; i < 1000; i++) {
+		r = sdp_rail_choose(rails, 3, SIZE, SDP_RAIL_ACTIVE);
+		sdp_rail_sent(&rails[r], SIZE, now);
+		now += took[r];
+		sdp_rail_completed(&rails[r], SIZE, took[r], now);
+		longest = max(longest, now - last[r]);
+		last[r] = now;
+		n[r]++;
+		for (r = 0; r < 3; r++)
+			EXPECT_FALSE(sdp_rail_late(&rails[r], now));
+	}
+	EXPECT_LE(900, n[1]);
+	EXPECT_LE(5, n[0]);
+	EXPECT_LE(5, n[2]);
+	EXPECT_LE(longest, 120000);
+}
+
 /* No message goes by a rail without a slot, or in another state. */
 TEST(sdp_rail_choose__not_free)
 {

@@ -27,6 +27,7 @@ void sdp_rail_init(struct sdp_rail *r, u16 slots)
 	memset(r, 0, sizeof(*r));
 	r->state = SDP_RAIL_JOINING;
 	r->slots = slots;
+	r->untried = true;
 }
 
 /**
@@ -104,6 +105,7 @@ void sdp_rail_completed(struct sdp_rail *r, u32 bytes, u32 took, u32 now)
 	r->busy += now - r->since;
 	r->since = now;
 	r->srtt = rail_smooth(r->srtt, max(1U, took));
+	r->untried = false;
 	if (r->state == SDP_RAIL_SUSPECT)
 		r->state = SDP_RAIL_ACTIVE;
 	rail_measure(r);
@@ -124,8 +126,10 @@ bool sdp_rail_late(struct sdp_rail *r, u32 now)
 			   RAIL_SUSPECT_RTTS *
 			   min(r->srtt, (u32)SDP_RAIL_DEAD_US));
 
-	if (!r->pending && idle >= RAIL_TRY_US)
+	if (!r->pending && idle >= RAIL_TRY_US) {
 		r->sure = false;
+		r->untried = true;
+	}
 	if (!r->pending ||
 	    (r->state != SDP_RAIL_ACTIVE && r->state != SDP_RAIL_SUSPECT))
 		return false;
@@ -150,6 +154,24 @@ static u32 rails_fastest(const struct sdp_rail *rails, u32 n)
 	return fastest ? fastest : RAIL_SPEED_FIRST;
 }
 
+static u32 rail_round_trip(const struct sdp_rail *r)
+{
+	return r->untried ? 0 : r->srtt;
+}
+
+/* Does a message of @bytes arrive first by @r? */
+static bool rail_is_better(const struct sdp_rail *r,
+			   const struct sdp_rail *than, u32 bytes, u32 fastest)
+{
+	/* (pending + bytes) / speed, compared without a division */
+	u64 ours = ((u64)r->pending + bytes) * rail_speed(than, fastest);
+	u64 theirs = ((u64)than->pending + bytes) * rail_speed(r, fastest);
+
+	if (ours != theirs)
+		return ours < theirs;
+	return rail_round_trip(r) < rail_round_trip(than);
+}
+
 /**
  * sdp_rail_choose() - the rail by which a message arrives first (H1)
  * @rails: rails of a connection
@@ -163,20 +185,15 @@ u32 sdp_rail_choose(const struct sdp_rail *rails, u32 n, u32 bytes,
 		    enum sdp_rail_state state)
 {
 	u32 i, best = n, fastest = rails_fastest(rails, n);
-	u64 ours, least = 0;
 
 	for (i = 0; i < n; i++) {
 		const struct sdp_rail *r = &rails[i];
 
 		if (r->state != state || !r->slots)
 			continue;
-		/* (pending + bytes) / speed, compared without a division */
-		ours = (u64)r->pending + bytes;
-		if (best == n || ours * rail_speed(&rails[best], fastest) <
-				 least * rail_speed(r, fastest)) {
+		if (best == n ||
+		    rail_is_better(r, &rails[best], bytes, fastest))
 			best = i;
-			least = ours;
-		}
 	}
 	return best;
 }

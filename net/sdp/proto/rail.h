@@ -15,7 +15,9 @@
  * The speed of a rail is measured while it is busy. If it runs dry in between,
  * the measurement says only that it is at least so fast. A message goes by the
  * rail on which it would arrive first, so what a connection sends is spread in
- * proportion to the speeds, without configuration.
+ * proportion to the speeds, without configuration. A connection that sends one
+ * message at a time keeps no rail busy: its messages go by the rail with the
+ * shortest round trip, and now and then by another one, to measure that again.
  *
  * Pure arithmetic. The caller holds the lock of the engine's owner, and says
  * what time it is, in microseconds, which may wrap.
@@ -51,6 +53,7 @@ enum sdp_rail_state {
  * @dry: in this time it has had nothing to do once
  * @sure: @speed is not only a lower limit; until then the rail is taken for as
  *	fast as the fastest one, or it would never be tried
+ * @untried: @srtt is unknown, or old
  * @moved: bytes that have arrived in that time
  */
 struct sdp_rail {
@@ -63,6 +66,7 @@ struct sdp_rail {
 	u32 busy;
 	bool dry;
 	bool sure;
+	bool untried;
 	u32 moved;
 };
 
