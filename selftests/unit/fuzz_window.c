@@ -86,8 +86,8 @@ static bool hear(const struct sdp_datagram *d)
 		passed_on += d->packets;
 	}
 	CHECK((what == SDP_PACKET_NONE) == (d->type != SDP_DATAGRAM_DATA) ||
-	      what == SDP_PACKET_WRONG);
-	return what != SDP_PACKET_WRONG;
+	      what == SDP_PACKET_WRONG || what == SDP_PACKET_BAD_ACK);
+	return what != SDP_PACKET_WRONG && what != SDP_PACKET_BAD_ACK;
 }
 
 /* Sends one datagram, if there is one. Its message begins with it. */

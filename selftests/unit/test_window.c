@@ -159,7 +159,7 @@ TEST(sdp_window_arrived__both_halves)
 	struct sdp_datagram sent;
 
 	begin();
-	EXPECT_EQ(SDP_PACKET_WRONG, sdp_window_arrived(&w, &d, true, now));
+	EXPECT_EQ(SDP_PACKET_BAD_ACK, sdp_window_arrived(&w, &d, true, now));
 	EXPECT_EQ(100, w.rx.next);
 	sdp_window_tx_add(&w.tx, 2);
 	sdp_window_packet(&w, &sent, config.tx_seq, 2, now);

@@ -37,7 +37,7 @@ enum sdp_packet sdp_window_arrived(struct sdp_window *w,
 				   u32 now)
 {
 	if (sdp_window_tx_heard(&w->tx, d, now))
-		return SDP_PACKET_WRONG;
+		return SDP_PACKET_BAD_ACK;
 	if (marked)
 		sdp_window_rx_congested(&w->rx);
 	switch (d->type) {

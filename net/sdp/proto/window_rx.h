@@ -46,6 +46,7 @@
  * @SDP_PACKET_AHEAD: drop it: an earlier one is missing
  * @SDP_PACKET_NONE: the datagram has no packet
  * @SDP_PACKET_WRONG: the peer breaks the rules: end the connection
+ * @SDP_PACKET_BAD_ACK: it does, by an acknowledgment of what was not sent
  */
 enum sdp_packet {
 	SDP_PACKET_PART,
@@ -54,6 +55,7 @@ enum sdp_packet {
 	SDP_PACKET_AHEAD,
 	SDP_PACKET_NONE,
 	SDP_PACKET_WRONG,
+	SDP_PACKET_BAD_ACK,
 };
 
 /**

@@ -246,28 +246,29 @@ static bool open_again(struct ud_port *port, const struct ud_ask *ask,
 	return true;
 }
 
-/* Addresses and port of a request. Returns 0 or an errno. */
-static int read_hello(const struct ud_ask *ask, const struct sdp_open *open,
-		      const struct ud_peer *peer, struct sdp_incoming *in)
+/* Addresses and port of a request. Returns what is wrong with it. */
+static enum sdp_violation read_hello(const struct ud_ask *ask,
+				     const struct sdp_open *open,
+				     const struct ud_peer *peer,
+				     struct sdp_incoming *in)
 {
 	const u8 *hello = ask->body + SDP_OPEN_LEN - SDP_HELLO_LEN;
+	enum sdp_violation bad;
 
-	if (sdp_hello_parse(hello, SDP_HELLO_LEN, &in->hello) ||
-	    (open->service_id & ~0xffffULL) != SDP_SERVICE_ID)
-		return -EPROTO;
+	bad = sdp_hello_parse(hello, SDP_HELLO_LEN, &in->hello);
+	if (bad)
+		return bad;
 	sdp_ip_from_wire(&in->local, in->hello.dst, in->hello.ip_version);
 	sdp_ip_from_wire(&in->peer, in->hello.src, in->hello.ip_version);
 	in->local.port = open->service_id & 0xffff;
 	in->peer.port = in->hello.port;
-	/* Port 0 is for rails; a program may try to connect to it. */
-	if (!in->local.port)
-		return -ECONNREFUSED;
 	/* On RoCE a GID is an IP address. */
-	if (in->hello.rails.join ||
+	if ((open->service_id & ~0xffffULL) != SDP_SERVICE_ID ||
+	    in->hello.rails.join ||
 	    memcmp(&in->local.ip, &peer->own, sizeof(peer->own)) ||
 	    memcmp(&in->peer.ip, &peer->gid, sizeof(peer->gid)))
-		return -EPROTO;
-	return 0;
+		return SDP_BAD_HELLO;
+	return SDP_VALID;
 }
 
 static int check_origin(struct net_device *ndev, struct sdp_incoming *in)
@@ -351,19 +352,27 @@ static int accept_link(struct ud_link *l, struct ud_ask *ask,
 }
 
 static int accept_from(struct ud_port *port, struct ud_ask *ask,
-		       const struct sdp_open *open, struct net_device *ndev,
-		       struct ud_peer *peer, struct sdp_incoming *in)
+		       struct net_device *ndev, struct ud_peer *peer,
+		       struct sdp_incoming *in)
 {
+	enum sdp_violation bad;
+	struct sdp_open open;
 	struct ud_link *l;
 	int err;
 
-	err = check_origin(ndev, in);
+	bad = sdp_open_parse(ask->body, &open);
+	/* Port 0 is for rails; a program may try to connect to it. */
+	if (!bad && !(open.service_id & 0xffff))
+		return -ECONNREFUSED;
+	if (!bad)
+		bad = read_hello(ask, &open, peer, in);
+	err = bad ? -EPROTO : check_origin(ndev, in);
 	if (err) {
-		ud_up->malformed(in->net, SDP_BAD_HELLO);
+		ud_up->malformed(in->net, bad ? bad : SDP_BAD_HELLO);
 		return err;
 	}
-	l = make_link(port, ask, open, ndev, peer, in);
-	return l ? accept_link(l, ask, open, in) : -ENOMEM;
+	l = make_link(port, ask, &open, ndev, peer, in);
+	return l ? accept_link(l, ask, &open, in) : -ENOMEM;
 }
 
 /* An Open with the right cookie. Returns 0 or an errno to refuse it with. */
@@ -371,26 +380,18 @@ static int accept_open(struct ud_port *port, struct ud_ask *ask,
 		       struct net_device *ndev, struct ud_peer *peer)
 {
 	struct sdp_incoming *in;
-	struct sdp_open open;
-	int err;
+	int err = -ECONNREFUSED;
 
 	if (open_again(port, ask, peer))
 		return 0;
-	if (sdp_open_parse(ask->body, &open))
-		return -EPROTO;
 	in = kzalloc(sizeof(*in), GFP_KERNEL);
 	if (!in)
 		return -ENOMEM;
-	err = read_hello(ask, &open, peer, in);
-	if (err)
-		goto out;
-	err = -ECONNREFUSED;
 	in->net = sdp_origin_net(port->dev->ib, ndev);
-	if (!in->net)
-		goto out;
-	err = accept_from(port, ask, &open, ndev, peer, in);
-	put_net(in->net);
-out:
+	if (in->net) {
+		err = accept_from(port, ask, ndev, peer, in);
+		put_net(in->net);
+	}
 	kfree(in);
 	return err;
 }

@@ -147,6 +147,8 @@ enum sdp_violation ud_arrives(struct ud_link *l, const struct sdp_datagram *d,
 	switch (what) {
 	case SDP_PACKET_WRONG:
 		return SDP_BAD_SEQ;
+	case SDP_PACKET_BAD_ACK:
+		return SDP_BAD_ACK;
 	case SDP_PACKET_PART:
 	case SDP_PACKET_WHOLE:
 		if (!message_store(l, d, body, len))

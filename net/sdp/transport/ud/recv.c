@@ -82,6 +82,15 @@ static void open_ack_late(struct ud_link *l, const struct sdp_datagram *d)
 	reset_again(l);
 }
 
+/*
+ * A datagram to the link, by the right queue pair, that is not its peer's. A
+ * link whose number rests has left its namespace. Under the lock.
+ */
+static void forged(const struct ud_link *l)
+{
+	SDP_INC(l->phase < UD_GONE ? l->net : &init_net, DatagramsDropped);
+}
+
 static void fail(struct news *news, int error, const char *place)
 {
 	news->error = error;
@@ -112,10 +121,14 @@ static void reset(struct ud_link *l, const struct sdp_datagram *d,
 		fail(news, EAGAIN, "ended before it was open");
 		return;
 	}
-	if (l->phase <= UD_OPENING || ahead > l->window.rx.window)
+	if (l->phase <= UD_OPENING || ahead > l->window.rx.window) {
+		forged(l);
 		return;
+	}
 	news->ended = !l->ended;
 	l->ended = true;
+	if (d->flags & SDP_DATAGRAM_GOES_ON)
+		WRITE_ONCE(l->link.one_of_many, true);
 	/* The first one answers ours, and is not answered. */
 	if (l->closes && news->ended) {
 		ud_link_wake(l);
@@ -142,8 +155,10 @@ static void traffic(struct ud_link *l, const struct sdp_datagram *d,
 		    const u8 *body, u32 len, bool marked, u32 now,
 		    struct news *news)
 {
-	if (d->from != l->their_id)
+	if (d->from != l->their_id) {
+		forged(l);
 		return;
+	}
 	if (l->phase == UD_CONFIRMING)
 		confirm(l, news);
 	if (l->phase != UD_OPEN && l->phase != UD_LINGERING) {
