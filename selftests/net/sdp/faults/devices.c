@@ -17,7 +17,9 @@
 #define TRIES_MOST	120
 
 #define LOADS_MOST	1000
-#define SHORT_LOADS	12
+#define LOAD_PARTS	3
+/* Of each part. */
+#define SHORT_LOADS	4
 
 /* Short form: one allocation in 16 of a namespace or device fails. An attempt takes seconds. */
 #define SPARSE		16
@@ -185,10 +187,10 @@ static bool load_without(struct loads *l, int n)
 }
 
 /*
- * The short form: some allocations from all parts of the load. SDP_SEED chooses the first one.
+ * The short form: some allocations from all over the load. SDP_SEED chooses the first one.
  * Returns the number of allocations.
  */
-static int load_without_some(struct loads *l)
+static int load_without_some(struct loads *l, int part)
 {
 	unsigned int seed = seed_drawn();
 	int all = 1 << 20, left, error, step, n;
@@ -198,7 +200,7 @@ static int load_without_some(struct loads *l)
 	l->loaded = true;
 	all -= left;
 	step = step_through(all);
-	n = seed % all;
+	n = (seed + part) % all;
 	printf("# from allocation %d on, each %d'th: SDP_SEED=%u\n", n + 1, step, seed);
 	while (l->tried < SHORT_LOADS && l->tried < all) {
 		load_without(l, n + 1);
@@ -207,12 +209,12 @@ static int load_without_some(struct loads *l)
 	return all;
 }
 
-/* Every allocation, until none is left to fail. Returns their number. */
-static int load_without_each(struct loads *l)
+/* Every allocation of the part, until none is left to fail. Returns about how many there are. */
+static int load_without_each(struct loads *l, int part)
 {
 	int n;
 
-	for (n = 1; load_without(l, n); n++)
+	for (n = 1 + part; load_without(l, n); n += LOAD_PARTS)
 		need(n < LOADS_MOST, "still an allocation to fail");
 	need(l->loaded, "not loaded, and nothing has failed");
 	need(l->refused * 10 > l->tried, "hardly ever refused");
@@ -220,11 +222,15 @@ static int load_without_each(struct loads *l)
 }
 
 /*
+ * A part of the allocations, because each load takes some seconds on the debug kernel: @arg is a
+ * number, and every LOAD_PARTS'th allocation from there on fails.
+ *
  * Only allocations of the module's own init fail. Those that the kernel makes for it before are not
  * the module's, and the kernel's trace events warn when they get no memory.
  */
 int module_failing(void *arg)
 {
+	const int part = atoi(arg);
 	struct loads l = { };
 	struct text begin;
 	int all;
@@ -234,7 +240,7 @@ int module_failing(void *arg)
 	module_unload();
 	need(function_text("do_init_module", &begin), "the kernel's symbols are not shown");
 	only_in(&begin);
-	all = short_form() ? load_without_some(&l) : load_without_each(&l);
+	all = short_form() ? load_without_some(&l, part) : load_without_each(&l, part);
 	only_in(NULL);
 	/* A load that has lacked memory may have left a device out. */
 	if (l.loaded)

@@ -157,7 +157,10 @@ static const struct test tests[] = {
 	{ "namespace", namespace_failing, 100, 1u << SET_LO6, true, NULL },
 	{ "device", device_failing, 100, RC, true, NULL },
 	CASE(as_before, 60, TWO_SETS),
-	{ "module", module_failing, 300, 1u << SET_LO6, true, NULL },
+	/* As many as LOAD_PARTS (devices.c). */
+	{ "module (first third)", module_failing, 300, 1u << SET_LO6, true, "0" },
+	{ "module (second third)", module_failing, 300, 1u << SET_LO6, true, "1" },
+	{ "module (last third)", module_failing, 300, 1u << SET_LO6, true, "2" },
 };
 
 TEST_MAIN(tests)
