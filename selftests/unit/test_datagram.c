@@ -68,6 +68,8 @@ TEST(sdp_datagram_parse__bounds)
 	EXPECT_EQ(SDP_BAD_LEN, parsed(&d, 0));
 	d.flags = SDP_DATAGRAM_FLAGS_ALL + 1;
 	EXPECT_EQ(SDP_BAD_FLAGS, parsed(&d, 1));
+	d.flags = SDP_DATAGRAM_GOES_ON;
+	EXPECT_EQ(SDP_BAD_FLAGS, parsed(&d, 1));
 	d = data;
 	d.window = 0;
 	EXPECT_EQ(SDP_BAD_FIELD, parsed(&d, 1));

@@ -73,7 +73,7 @@ TEST(sdp_rail_choose__in_proportion)
 	for (i = 0; i < 3; i++)
 		rails[i].sure = true;
 	for (i = 0; i < 60; i++) {
-		r = sdp_rail_choose(rails, 3, SIZE, SDP_RAIL_ACTIVE);
+		r = sdp_rail_choose(rails, 3, SIZE, SDP_RAIL_ACTIVE, false);
 		sdp_rail_sent(&rails[r], SIZE, 0);
 		n[r]++;
 	}
@@ -99,7 +99,7 @@ TEST(sdp_rail_choose__not_sure)
 	moves(&rails[1], 10, SIZE, 10000, now);
 	EXPECT_LT(rails[1].speed, 2000);
 	sdp_rail_sent(&rails[0], SIZE, now);
-	EXPECT_EQ(1, sdp_rail_choose(rails, 2, SIZE, SDP_RAIL_ACTIVE));
+	EXPECT_EQ(1, sdp_rail_choose(rails, 2, SIZE, SDP_RAIL_ACTIVE, false));
 	/* Now it is busy all the time, and slow. */
 	sdp_rail_sent(&rails[1], SIZE, now);
 	for (i = 0; i < 10; i++) {
@@ -110,10 +110,10 @@ TEST(sdp_rail_choose__not_sure)
 	EXPECT_TRUE(rails[1].sure);
 	sdp_rail_completed(&rails[1], SIZE, 20000, now);
 	sdp_rail_late(&rails[1], now + 50000);
-	EXPECT_EQ(0, sdp_rail_choose(rails, 2, SIZE, SDP_RAIL_ACTIVE));
+	EXPECT_EQ(0, sdp_rail_choose(rails, 2, SIZE, SDP_RAIL_ACTIVE, false));
 	/* But not for ever. */
 	sdp_rail_late(&rails[1], now + 100000);
-	EXPECT_EQ(1, sdp_rail_choose(rails, 2, SIZE, SDP_RAIL_ACTIVE));
+	EXPECT_EQ(1, sdp_rail_choose(rails, 2, SIZE, SDP_RAIL_ACTIVE, false));
 }
 
 /*
@@ -129,7 +129,7 @@ TEST(sdp_rail_choose__one_at_a_time)
 	for (i = 0; i < 3; i++)
 		active(&rails[i]);
 	for (i = 0; i < 1000; i++) {
-		r = sdp_rail_choose(rails, 3, SIZE, SDP_RAIL_ACTIVE);
+		r = sdp_rail_choose(rails, 3, SIZE, SDP_RAIL_ACTIVE, false);
 		sdp_rail_sent(&rails[r], SIZE, now);
 		now += took[r];
 		sdp_rail_completed(&rails[r], SIZE, took[r], now);
@@ -153,12 +153,12 @@ TEST(sdp_rail_choose__not_free)
 	active(&rails[0]);
 	active(&rails[1]);
 	sdp_rail_dead(&rails[0]);
-	EXPECT_EQ(1, sdp_rail_choose(rails, 2, 1, SDP_RAIL_ACTIVE));
+	EXPECT_EQ(1, sdp_rail_choose(rails, 2, 1, SDP_RAIL_ACTIVE, false));
 	rails[1].slots = 0;
-	EXPECT_EQ(2, sdp_rail_choose(rails, 2, 1, SDP_RAIL_ACTIVE));
+	EXPECT_EQ(2, sdp_rail_choose(rails, 2, 1, SDP_RAIL_ACTIVE, false));
 	sdp_rail_init(&rails[1], 64);
-	EXPECT_EQ(2, sdp_rail_choose(rails, 2, 1, SDP_RAIL_ACTIVE));
-	EXPECT_EQ(2, sdp_rail_choose(rails, 2, 1, SDP_RAIL_SUSPECT));
+	EXPECT_EQ(2, sdp_rail_choose(rails, 2, 1, SDP_RAIL_ACTIVE, false));
+	EXPECT_EQ(2, sdp_rail_choose(rails, 2, 1, SDP_RAIL_SUSPECT, false));
 }
 
 /* Without progress a rail is suspected, and is late after a second. */

@@ -76,6 +76,25 @@ TEST(sdp_rails_next__suspect)
 	EXPECT_EQ(0, post(&r));
 }
 
+/* A rail in reserve gets nothing while another one is active, not even one without a slot. */
+TEST(sdp_rails_reserve__last)
+{
+	struct sdp_rails r;
+
+	begin(&r, 2, 0);
+	sdp_rails_reserve(&r, 0);
+	EXPECT_EQ(1, post(&r));
+	r.rail[1].slots = 0;
+	EXPECT_EQ(SDP_RAIL_NONE, post(&r));
+	r.rail[1].slots = 1;
+	r.rail[1].state = SDP_RAIL_SUSPECT;
+	EXPECT_EQ(0, post(&r));
+	r.rail[0].state = SDP_RAIL_SUSPECT;
+	EXPECT_EQ(1, post(&r));
+	sdp_rails_dead(&r, 1);
+	EXPECT_EQ(0, post(&r));
+}
+
 /* The engine is told of those messages before which none is missing. */
 TEST(sdp_rails_completed__in_order)
 {
@@ -161,6 +180,12 @@ TEST(sdp_rails_check__late)
 	EXPECT_EQ(1, post(&r));
 	EXPECT_EQ(SDP_RAIL_NONE, sdp_rails_check(&r, 2 * SDP_RAIL_DEAD_US));
 	EXPECT_EQ(SDP_RAIL_SUSPECT, r.rail[1].state);
+	/* Nor one in reserve. */
+	begin(&r, 2, 0);
+	sdp_rails_reserve(&r, 0);
+	r.rail[1].state = SDP_RAIL_SUSPECT;
+	EXPECT_EQ(0, post(&r));
+	EXPECT_EQ(SDP_RAIL_NONE, sdp_rails_check(&r, SDP_RAIL_DEAD_US));
 }
 
 /* Acknowledgments by themselves: a quarter of the window, or idle, or lost with a rail. */

@@ -113,10 +113,13 @@ enum sdp_fallback {
  * @SDP_SERVICE_RC: a reliable-connected queue pair of its own
  * @SDP_SERVICE_UD: datagrams of queue pairs that all connections share; if the
  *	peer has no such service, @SDP_SERVICE_RC
+ * @SDP_SERVICE_AUTO: as @SDP_SERVICE_UD; while a connection is busy it has
+ *	queue pairs of its own as well
  */
 enum sdp_service_kind {
 	SDP_SERVICE_RC,
 	SDP_SERVICE_UD,
+	SDP_SERVICE_AUTO,
 };
 
 /**

@@ -71,6 +71,7 @@
 	_(RingReads)		/* messages received in our rings */	\
 	_(RingBytesRead)	/* payload bytes received in our rings */ \
 	_(RailsJoined)		/* further rails of connections */ \
+	_(RailsRested)		/* rails that have ended as nothing moved */ \
 	_(RailsLost)		/* rails that have died, the others go on */ \
 	_(RailMsgsResent)	/* messages sent again by another rail */ \
 	_(RailMsgsHeld)		/* messages that came before an earlier one */ \

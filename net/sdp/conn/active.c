@@ -144,6 +144,21 @@ static const struct sdp_transport *reliable(struct sdp_sock *ssk)
 	return sdp_rails_wish(ssk) > 1 ? &sdp_rails : &sdp_rc;
 }
 
+/* The transport that the socket wants. */
+static const struct sdp_transport *by_service(struct sdp_sock *ssk)
+{
+	switch (sdp_service_wish(ssk)) {
+	case SDP_SERVICE_UD:
+		return &sdp_ud;
+	case SDP_SERVICE_AUTO:
+		/* A rail takes its own path, so it might leave the device. */
+		return READ_ONCE(ssk->sk.sk_bound_dev_if) ? reliable(ssk) :
+							    &sdp_auto;
+	default:
+		return reliable(ssk);
+	}
+}
+
 /**
  * sdp_active_try_again() - schedule another attempt if that is worth it
  * @ssk: socket, locked; its link has failed
@@ -180,7 +195,8 @@ bool sdp_active_try_again(struct sdp_sock *ssk, int error,
 		return true;
 	}
 	/* No datagram service there, or no listener: the next attempt tells. */
-	if (error == EPROTONOSUPPORT && ssk->transport == &sdp_ud) {
+	if (error == EPROTONOSUPPORT &&
+	    (ssk->transport == &sdp_ud || ssk->transport == &sdp_auto)) {
 		ssk->transport = reliable(ssk);
 		connect_retry_in(ssk, 0, todo);
 		return true;
@@ -399,10 +415,8 @@ int sdp_active_open(struct sdp_sock *ssk, const struct sdp_endpoint *peer,
 	sdp_addr_set(ssk, &ssk->peer, &to);
 	if (sdp_is_loopback(&ssk->peer) && may_use_loopback(ssk))
 		ssk->transport = &sdp_loop;
-	else if (sdp_service_wish(ssk) == SDP_SERVICE_UD)
-		ssk->transport = &sdp_ud;
 	else
-		ssk->transport = reliable(ssk);
+		ssk->transport = by_service(ssk);
 	ssk->backoff = BACKOFF_FIRST;
 	ssk->deadline = jiffies + msecs_to_jiffies(active_timeout_ms(ssk));
 	SDP_INC(sock_net(sk), ActiveOpens);

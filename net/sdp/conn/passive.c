@@ -223,7 +223,7 @@ int sdp_passive_open(struct sdp_link *link, struct sdp_incoming *in)
 	 */
 	if (sdp_accept_queue_full(parent))
 		err = -EAGAIN;
-	else if (link->ops == &sdp_rc)
+	else if (link->ops == &sdp_rc || link->ops == &sdp_ud)
 		err = take_by_rails(parent, link, in);
 	else
 		err = take_request(parent, link, in);

@@ -50,6 +50,7 @@ static const char * const flow_schemes[] = {
 static const char * const services[] = {
 	[SDP_SERVICE_RC] = "rc",
 	[SDP_SERVICE_UD] = "ud",
+	[SDP_SERVICE_AUTO] = "auto",
 };
 
 /* A setting whose value is shown and set as one of @n @words. */

@@ -38,7 +38,8 @@ static const u8 body_len[SDP_DATAGRAM_TYPES] = {
 
 static enum sdp_violation datagram_check(const struct sdp_datagram *d, u32 body)
 {
-	if (d->flags & ~SDP_DATAGRAM_FLAGS_ALL)
+	if (d->flags & ~SDP_DATAGRAM_FLAGS_ALL ||
+	    (d->flags & SDP_DATAGRAM_GOES_ON && d->type != SDP_DATAGRAM_RESET))
 		return SDP_BAD_FLAGS;
 	if (!d->window || d->window > SDP_WINDOW_ACCEPTING)
 		return SDP_BAD_FIELD;

@@ -60,7 +60,8 @@ enum sdp_datagram_type {
 #define SDP_DATAGRAM_ACK_SOON	0x01	/* acknowledge soon: nothing follows */
 #define SDP_DATAGRAM_ACK_NOW	0x02	/* acknowledge now: the sender waits */
 #define SDP_DATAGRAM_CE		0x04	/* packets met congestion */
-#define SDP_DATAGRAM_FLAGS_ALL	0x07
+#define SDP_DATAGRAM_GOES_ON	0x08	/* Reset: of this link alone */
+#define SDP_DATAGRAM_FLAGS_ALL	0x0f
 
 /**
  * struct sdp_datagram - a decoded header

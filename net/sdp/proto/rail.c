@@ -178,18 +178,19 @@ static bool rail_is_better(const struct sdp_rail *r,
  * @n: their number
  * @bytes: length of the message
  * @state: state of the rails to choose from
+ * @reserve: choose from those in reserve, otherwise from all others
  *
- * Return: its number; @n if no rail in this state has a slot.
+ * Return: its number; @n if none of these rails has a slot.
  */
 u32 sdp_rail_choose(const struct sdp_rail *rails, u32 n, u32 bytes,
-		    enum sdp_rail_state state)
+		    enum sdp_rail_state state, bool reserve)
 {
 	u32 i, best = n, fastest = rails_fastest(rails, n);
 
 	for (i = 0; i < n; i++) {
 		const struct sdp_rail *r = &rails[i];
 
-		if (r->state != state || !r->slots)
+		if (r->state != state || r->reserve != reserve || !r->slots)
 			continue;
 		if (best == n ||
 		    rail_is_better(r, &rails[best], bytes, fastest))

@@ -54,6 +54,7 @@ enum sdp_rail_state {
  * @sure: @speed is not only a lower limit; until then the rail is taken for as
  *	fast as the fastest one, or it would never be tried
  * @untried: @srtt is unknown, or old
+ * @reserve: it is chosen only while no other rail works
  * @moved: bytes that have arrived in that time
  */
 struct sdp_rail {
@@ -67,6 +68,7 @@ struct sdp_rail {
 	bool dry;
 	bool sure;
 	bool untried;
+	bool reserve;
 	u32 moved;
 };
 
@@ -77,6 +79,6 @@ void sdp_rail_sent(struct sdp_rail *r, u32 bytes, u32 now);
 void sdp_rail_completed(struct sdp_rail *r, u32 bytes, u32 took, u32 now);
 bool sdp_rail_late(struct sdp_rail *r, u32 now);
 u32 sdp_rail_choose(const struct sdp_rail *rails, u32 n, u32 bytes,
-		    enum sdp_rail_state state);
+		    enum sdp_rail_state state, bool reserve);
 
 #endif /* SDP_PROTO_RAIL_H */

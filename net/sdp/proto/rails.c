@@ -62,6 +62,16 @@ void sdp_rails_join(struct sdp_rails *r, u32 rail, u16 slots)
 	sdp_rail_joined(&r->rail[rail]);
 }
 
+/**
+ * sdp_rails_reserve() - use a rail only while no other one works
+ * @r: rails
+ * @rail: its number; it has joined
+ */
+void sdp_rails_reserve(struct sdp_rails *r, u32 rail)
+{
+	r->rail[rail].reserve = true;
+}
+
 /* The oldest message that has to go again; there is one. */
 static u32 oldest_again(const struct sdp_rails *r)
 {
@@ -72,20 +82,40 @@ static u32 oldest_again(const struct sdp_rails *r)
 	return seq;
 }
 
-/* A rail that takes a message now. A suspect one is better than none. */
+static bool any_such(const struct sdp_rails *r, enum sdp_rail_state state,
+		     bool reserve)
+{
+	u32 i;
+
+	for (i = 0; i < SDP_RAILS_MAX; i++) {
+		if (r->rail[i].state == state && r->rail[i].reserve == reserve)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A rail that takes a message now. One in reserve is better than a suspect one,
+ * and that is better than none.
+ */
 static u32 choose(const struct sdp_rails *r, u32 bytes)
 {
-	u32 i, best = sdp_rail_choose(r->rail, SDP_RAILS_MAX, bytes,
-				      SDP_RAIL_ACTIVE);
+	static const struct {
+		enum sdp_rail_state state;
+		bool reserve;
+	} order[] = {
+		{ SDP_RAIL_ACTIVE, false }, { SDP_RAIL_ACTIVE, true },
+		{ SDP_RAIL_SUSPECT, false }, { SDP_RAIL_SUSPECT, true },
+	};
+	u32 i;
 
-	for (i = 0; best == SDP_RAIL_NONE && i < SDP_RAILS_MAX; i++) {
-		if (r->rail[i].state == SDP_RAIL_ACTIVE)
-			return SDP_RAIL_NONE;
+	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		if (any_such(r, order[i].state, order[i].reserve))
+			return sdp_rail_choose(r->rail, SDP_RAILS_MAX, bytes,
+					       order[i].state,
+					       order[i].reserve);
 	}
-	if (best == SDP_RAIL_NONE)
-		best = sdp_rail_choose(r->rail, SDP_RAILS_MAX, bytes,
-				       SDP_RAIL_SUSPECT);
-	return best;
+	return SDP_RAIL_NONE;
 }
 
 /**
@@ -253,7 +283,7 @@ bool sdp_rails_may_spare(const struct sdp_rails *r, u32 rail)
  * @now: time
  *
  * Return: a rail that has made no progress for so long that the owner gives it
- * up, by sdp_rails_dead(); or %SDP_RAIL_NONE.
+ * up, by sdp_rails_dead(); or %SDP_RAIL_NONE. One in reserve fails by itself.
  */
 u32 sdp_rails_check(struct sdp_rails *r, u32 now)
 {
@@ -262,8 +292,8 @@ u32 sdp_rails_check(struct sdp_rails *r, u32 now)
 	for (i = 0; i < SDP_RAILS_MAX; i++) {
 		struct sdp_rail *rail = &r->rail[i];
 
-		if (rail->state != SDP_RAIL_DEAD &&
-		    sdp_rail_late(rail, now) && sdp_rails_may_spare(r, i))
+		if (rail->state != SDP_RAIL_DEAD && sdp_rail_late(rail, now) &&
+		    !rail->reserve && sdp_rails_may_spare(r, i))
 			return i;
 	}
 	return SDP_RAIL_NONE;

@@ -77,6 +77,7 @@ struct sdp_rails_post {
 void sdp_rails_start(struct sdp_rails *r, u32 rx_seq, u16 window);
 void sdp_rails_begin(struct sdp_rails *r, u32 tx_seq, u32 acked);
 void sdp_rails_join(struct sdp_rails *r, u32 rail, u16 slots);
+void sdp_rails_reserve(struct sdp_rails *r, u32 rail);
 bool sdp_rails_next(const struct sdp_rails *r, bool fresh, u32 bytes,
 		    struct sdp_rails_post *post);
 void sdp_rails_posted(struct sdp_rails *r, const struct sdp_rails_post *post,

@@ -54,7 +54,7 @@ static int set_rails(struct sdp_sock *ssk, int val)
 static int set_service(struct sdp_sock *ssk, int val)
 {
 	return set_before_hello(ssk, &ssk->opt.service, val, -1,
-				SDP_SERVICE_UD);
+				SDP_SERVICE_AUTO);
 }
 
 static const struct sdp_option own_options[] = {
@@ -65,7 +65,7 @@ static const struct sdp_option own_options[] = {
 	{ SDP_OPTION_FLAG(SDP_PROGRAM, program) },
 	{ SDP_OPTION(SDP_RAILS, rails, 0, SDP_RAILS_MAX),
 	  .set = set_rails, .get = sdp_rails_wish },
-	{ SDP_OPTION(SDP_SERVICE, service, -1, SDP_SERVICE_UD),
+	{ SDP_OPTION(SDP_SERVICE, service, -1, SDP_SERVICE_AUTO),
 	  .set = set_service, .get = sdp_service_wish },
 };
 

@@ -3,10 +3,10 @@
  * Interface between connections and the transports of their messages.
  *
  * It consists of two tables: struct sdp_transport, which the connection calls,
- * and struct sdp_link_events, the up-calls of the transport. There are four
- * transports: rc/ (an RDMA queue pair), rails/ (several of these, together),
- * ud/ (queue pairs that all connections share) and loop.c (memory of this
- * host).
+ * and struct sdp_link_events, the up-calls of the transport. There are five
+ * transports: rc/ (an RDMA queue pair), ud/ (queue pairs that all connections
+ * share), rails/ (several of the first kind together, or one of the second kind
+ * and others while they are of use) and loop.c (memory of this host).
  *
  * A link is one end of one connection. In the two lives below, ".." stands for
  * a wait for events. Life of a link that connects:
@@ -314,7 +314,8 @@ struct sdp_link_events {
  *	program must not be sent without a copy; and it has no rings
  * @hands_over: the receiver gets the sender's own buffer, so the sender must
  *	not change it
- * @pools: a posted receive is only a permission to send, and holds no memory
+ * @pools: a posted receive is only a permission to send, and holds no memory;
+ *	those of rails that join later do, and are not counted
  * @create: make a link that will connect from @local to @peer. Returns NULL
  *	when memory is short
  * @connect: start to connect. Does not sleep; the result comes by up->hello and
@@ -442,6 +443,7 @@ typedef int (*sdp_sidr_fn)(struct ib_device *ib, struct ib_cm_id *cm,
 
 extern const struct sdp_transport sdp_rc;
 extern const struct sdp_transport sdp_rails;
+extern const struct sdp_transport sdp_auto;
 extern const struct sdp_transport sdp_ud;
 extern const struct sdp_transport sdp_loop;
 

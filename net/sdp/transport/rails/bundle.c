@@ -30,21 +30,24 @@ static void rails_free_work(struct work_struct *work)
 /**
  * rails_alloc() - allocate a bundle without a rail
  * @net: network namespace
+ * @first: transport of the first rail
  *
  * Return: the bundle, with one reference, that of its owner; or NULL.
  */
-struct rails *rails_alloc(struct net *net)
+struct rails *rails_alloc(struct net *net, const struct sdp_transport *first)
 {
 	struct rails *b = kzalloc(sizeof(*b), GFP_KERNEL);
 
 	if (!b)
 		return NULL;
-	b->link.ops = &sdp_rails;
+	b->datagrams = first == &sdp_ud;
+	b->link.ops = b->datagrams ? &sdp_auto : &sdp_rails;
 	b->net = net;
 	refcount_set(&b->refs, 1);
 	spin_lock_init(&b->lock);
 	__skb_queue_head_init(&b->ready);
 	b->retry = RAILS_RETRY;
+	b->counted_from = jiffies;
 	b->copies = sdp_rc_copies();
 	INIT_HLIST_NODE(&b->node);
 	INIT_LIST_HEAD(&b->seeker);
@@ -123,17 +126,18 @@ void rails_detach(struct rail *rail)
 	rails_put(b);
 }
 
-static struct sdp_link *rails_create(struct net *net,
-				     const struct sdp_endpoint *local,
-				     const struct sdp_endpoint *peer)
+static struct sdp_link *rails_make(struct net *net,
+				   const struct sdp_endpoint *local,
+				   const struct sdp_endpoint *peer,
+				   const struct sdp_transport *first)
 {
-	struct rails *b = rails_alloc(net);
+	struct rails *b = rails_alloc(net, first);
 	struct sdp_link *link;
 	struct rail *rail;
 
 	if (!b)
 		return NULL;
-	link = sdp_rc.create(net, local, peer);
+	link = first->create(net, local, peer);
 	if (!link) {
 		kfree(b);
 		return NULL;
@@ -152,6 +156,20 @@ static struct sdp_link *rails_create(struct net *net,
 	link->ops->release(link, true);
 	rails_put(b);
 	return NULL;
+}
+
+static struct sdp_link *rails_create(struct net *net,
+				     const struct sdp_endpoint *local,
+				     const struct sdp_endpoint *peer)
+{
+	return rails_make(net, local, peer, &sdp_rc);
+}
+
+static struct sdp_link *auto_create(struct net *net,
+				    const struct sdp_endpoint *local,
+				    const struct sdp_endpoint *peer)
+{
+	return rails_make(net, local, peer, &sdp_ud);
 }
 
 /**
@@ -211,16 +229,30 @@ static struct rail *any_rail(const struct rails *b)
 	return NULL;
 }
 
+/**
+ * rails_wish() - most rails of a bundle
+ * @b: bundle
+ * @rails: most rails that a socket wants; those by datagrams do not count
+ *
+ * Return: number of rails.
+ */
+u8 rails_wish(const struct rails *b, u8 rails)
+{
+	return min(rails + b->datagrams, SDP_RAILS_MAX);
+}
+
 static void rails_connect(struct sdp_link *link,
 			  const struct sdp_path_wish *wish)
 {
 	struct rails *b = to_rails(link);
+	struct sdp_link *first;
 
 	spin_lock_bh(&b->lock);
 	/* Of the device that SO_BINDTODEVICE names there is only one. */
 	b->alone = wish->ifindex;
-	b->wish = wish->rails;
-	sdp_rc.connect(first_link(b), wish);
+	b->wish = rails_wish(b, wish->rails);
+	first = first_link(b);
+	first->ops->connect(first, wish);
 	spin_unlock_bh(&b->lock);
 }
 
@@ -244,6 +276,7 @@ int rails_prepare_link(struct sdp_link *link, struct sdp_link_config *config)
 	c.rnr_retry = 7;
 	c.rnr_timer = RAILS_RNR_TIMER;
 	err = link->ops->prepare(link, &c);
+	config->recv_size = c.recv_size;
 	config->recv_size_max = c.recv_size_max;
 	config->tx_frags = c.tx_frags;
 	config->rdma = c.rdma;
@@ -290,8 +323,9 @@ void rails_fill(struct rail *rail)
 	u16 want = rail->all->granted + (rail->all->many ? RAILS_SPARE : 0);
 
 	if (rail->prepared && !rail->leaving && rail->posted < want)
-		rail->posted += sdp_rc.post(rail->link, want - rail->posted,
-					    rail->all->size);
+		rail->posted += rail->link->ops->post(rail->link,
+						      want - rail->posted,
+						      rail->all->size);
 }
 
 /* With several rails, the receives of each one would have to be used up. */
@@ -329,14 +363,28 @@ static u16 rails_post(struct sdp_link *link, u16 n, u32 size)
 	return n - lacks;
 }
 
+/* A rail with receives of its own, whose buffers are all alike; or NULL. */
+static struct rail *rail_with_receives(const struct rails *b)
+{
+	u32 i;
+
+	for (i = 0; i < SDP_RAILS_MAX; i++) {
+		if (b->rail[i] && (b->rail[i]->up || !i) &&
+		    b->rail[i]->link->ops == &sdp_rc)
+			return b->rail[i];
+	}
+	return NULL;
+}
+
 static void rails_recycle(struct sdp_link *link, struct sk_buff *skb)
 {
 	struct rails *b = to_rails(link);
-	struct rail *rail;
+	struct rail *rail = NULL;
 
 	spin_lock_bh(&b->lock);
-	rail = any_rail(b);
-	/* The buffers of all rails are alike. */
+	/* Those that have come by datagrams are not reused (up.c). */
+	if (sdp_buf_cb(skb)->reused)
+		rail = rail_with_receives(b);
 	if (rail)
 		sdp_rc.recycle(rail->link, skb);
 	spin_unlock_bh(&b->lock);
@@ -352,7 +400,7 @@ static void rails_trim(struct sdp_link *link)
 	spin_lock_bh(&b->lock);
 	for (i = 0; i < SDP_RAILS_MAX; i++)
 		if (b->rail[i])
-			sdp_rc.trim(b->rail[i]->link);
+			b->rail[i]->link->ops->trim(b->rail[i]->link);
 	spin_unlock_bh(&b->lock);
 }
 
@@ -375,9 +423,9 @@ void rails_resend_kept(struct rails *b)
 
 	b->link.kept = false;
 	for (i = 0; i < SDP_RAILS_MAX; i++) {
-		if (!b->rail[i])
+		if (!b->rail[i] || !b->rail[i]->link->ops->resend)
 			continue;
-		sdp_rc.resend(b->rail[i]->link);
+		b->rail[i]->link->ops->resend(b->rail[i]->link);
 		b->link.kept |= b->rail[i]->link->kept;
 	}
 }
@@ -402,7 +450,7 @@ void rails_probe_one(struct rail *rail)
 	if (rail->probing)
 		return;
 	rail->probing = true;
-	sdp_rc.probe(rail->link);
+	rail->link->ops->probe(rail->link);
 }
 
 static void rails_probe(struct sdp_link *link)
@@ -446,7 +494,7 @@ static void rails_release(struct sdp_link *link, bool abort)
 			continue;
 		b->rail[i] = NULL;
 		rail->leaving = true;
-		sdp_rc.release(rail->link, abort);
+		rail->link->ops->release(rail->link, abort);
 	}
 	spin_unlock_bh(&b->lock);
 	if (cancel_delayed_work(&b->join))
@@ -465,7 +513,7 @@ static const char *rails_device(const struct sdp_link *link)
 	spin_lock_bh(&b->lock);
 	rail = any_rail(b);
 	if (rail)
-		name = sdp_rc.device(rail->link);
+		name = rail->link->ops->device(rail->link);
 	spin_unlock_bh(&b->lock);
 	return name;
 }
@@ -493,4 +541,24 @@ const struct sdp_transport sdp_rails = {
 	.look_at	= rails_look_at,
 	.listen		= rails_listen,
 	.unlisten	= rails_unlisten,
+};
+
+/* No RDMA: the first rail cannot, and has no receives of its own. */
+const struct sdp_transport sdp_auto = {
+	.name		= "auto",
+	.keeps		= true,
+	.pools		= true,
+	.create		= auto_create,
+	.connect	= rails_connect,
+	.prepare	= rails_prepare,
+	.post		= rails_post,
+	.recycle	= rails_recycle,
+	.trim		= rails_trim,
+	.send		= rails_send,
+	.resend		= rails_resend,
+	.probe		= rails_probe,
+	.release	= rails_release,
+	.device		= rails_device,
+	.look		= rails_look,
+	.look_at	= rails_look_at,
 };

@@ -98,6 +98,8 @@ static bool become_many(struct rails *b)
 		return false;
 	sdp_rails_start(&m->state, b->rx_seq, SDP_ORDER_WINDOW_MAX);
 	sdp_rails_join(&m->state, 0, b->config.send_slots);
+	if (b->datagrams)
+		sdp_rails_reserve(&m->state, 0);
 	__skb_queue_head_init(&m->unsent);
 	m->looked_at = jiffies;
 	b->many = m;
@@ -131,6 +133,7 @@ static bool may_grow(const struct rails *b)
  */
 void rails_join_count(struct rails *b, u32 bytes)
 {
+	rails_auto_count(b, bytes);
 	b->moved = min_t(u64, (u64)b->moved + bytes, U32_MAX);
 	if (b->asked || b->connects || b->most < 2 || b->moved < RAILS_AFTER)
 		return;
@@ -346,7 +349,10 @@ static void expire_joins(struct rails *b)
  */
 bool rails_joins_left(const struct rails *b)
 {
-	return rails_count_up(b) < b->most;
+	/* Datagrams that have failed are not joined again. */
+	u32 gone = b->datagrams && !b->rail[0];
+
+	return rails_count_up(b) + gone < b->most;
 }
 
 /*
@@ -369,7 +375,8 @@ static void plan_join(struct rails *b, struct join_plan *p)
 	memcpy(p->addrs, b->addrs, sizeof(p->addrs));
 	p->n_addrs = b->n_addrs;
 	for (i = 0; i < SDP_RAILS_MAX; i++) {
-		if (b->rail[i])
+		/* Datagrams leave their addresses to a rail. */
+		if (b->rail[i] && (i || !b->datagrams))
 			pairs_add(&p->pairs, &b->rail[i]->local.ip,
 				  &b->rail[i]->peer.ip);
 	}
@@ -412,7 +419,7 @@ static void connect_rails(struct rails *b)
 		plan_join(b, p);
 		n = sdp_rc_addresses(b->net, p->own, ARRAY_SIZE(p->own));
 	}
-	for (i = 0; i < n && p->pairs.n < b->most; i++) {
+	for (i = 0; i < n && p->pairs.n + b->datagrams < b->most; i++) {
 		if (is_v4(&p->own[i].ip) == sdp_is_v4(&b->local) &&
 		    !pairs_use(&p->pairs, &p->own[i].ip))
 			connect_from(b, p, &p->own[i]);
@@ -443,8 +450,11 @@ void rails_join_work(struct work_struct *work)
 		rails_queue(b, &b->join, wait);
 	else if (!b->connects)
 		announce(b);
-	else
+	else if (rails_auto_wants(b))
 		connect_rails(b);
+	spin_lock_bh(&b->lock);
+	rails_auto_again(b);
+	spin_unlock_bh(&b->lock);
 	rails_put(b);
 }
 
@@ -717,9 +727,9 @@ struct sdp_link *sdp_rails_accept(struct sdp_link *link,
 	struct rails *b;
 	struct rail *rail;
 
-	if (most < 2 || in->hello.rails.most < 2)
+	if ((most < 2 && link->ops != &sdp_ud) || in->hello.rails.most < 2)
 		return link;
-	b = rails_alloc(in->net);
+	b = rails_alloc(in->net, link->ops);
 	rail = b ? rails_attach(b, link, 0) : NULL;
 	if (!rail) {
 		kfree(b);
@@ -729,8 +739,8 @@ struct sdp_link *sdp_rails_accept(struct sdp_link *link,
 	b->local = in->local;
 	b->peer = in->peer;
 	b->peer_size = in->hello.recv_size;
-	b->wish = most;
-	b->most = min(in->hello.rails.most, most);
+	b->wish = rails_wish(b, most);
+	b->most = min(in->hello.rails.most, b->wish);
 	rail->local = in->local;
 	rail->peer = in->peer;
 	b->rail[0] = rail;
@@ -754,7 +764,7 @@ void sdp_rails_accepted(struct sdp_link *link, struct sdp_incoming *in, int err)
 	struct sdp_link *first;
 	struct rails *b;
 
-	if (link->ops != &sdp_rails)
+	if (link->ops != &sdp_rails && link->ops != &sdp_auto)
 		return;
 	b = to_rails(link);
 	if (err) {

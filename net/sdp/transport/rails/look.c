@@ -25,7 +25,7 @@ void rails_look(struct sdp_link *link, struct sdp_rails_look *look)
 static void fill(const struct rail *rail, struct sdp_rail_look *look)
 {
 	const struct rails_many *m = rail->all->many;
-	const char *device = sdp_rc.device(rail->link);
+	const char *device = rail->link->ops->device(rail->link);
 
 	look->local = rail->local;
 	look->peer = rail->peer;

@@ -3,9 +3,10 @@
  * Transport over rails: structures and functions that its files share.
  *
  * One connection, several RC links (rc/), its rails: messages are spread over
- * them, and go again by the others when a rail dies (H1, H6). The owner sees
- * one link. proto/rails.h says which message goes by which rail; this folder
- * has the messages and the links.
+ * them, and go again by the others when a rail dies (H1, H6). The first one may
+ * be a link by datagrams instead (ud/). The owner sees one link. proto/rails.h
+ * says which message goes by which rail; this folder has the messages and the
+ * links.
  *
  *	bundle.c	life of the bundle, and the operations of the transport
  *	up.c		up-calls of the rails' links
@@ -15,6 +16,7 @@
  *	join.c		one more rail: announced, connected, accepted
  *	look.c		what is shown of the rails
  *	rdma.c		memory of all rails, and RDMA by all of them
+ *	auto.c		connections that begin by datagrams
  *
  * A bundle begins with one rail, and then costs a lock and a call for each
  * message. It asks for others when the connection has moved some data. From
@@ -99,6 +101,7 @@ struct rails_mem;
  * @leaving: release() has been called
  * @ended: the peer has ended it together with all others
  * @replaced: the peer joins another one in its place, so it knows
+ * @rests: it is ended because the connection rests
  * @posted: receives that it has posted
  * @notes: messages about rails in flight
  * @sent: bytes of the messages sent by it
@@ -118,6 +121,7 @@ struct rail {
 	bool leaving;
 	bool ended;
 	bool replaced;
+	bool rests;
 	u16 posted;
 	u16 notes;
 	u64 sent;
@@ -170,6 +174,15 @@ struct rails_many {
  * @small: receives of the first rail that are posted and smaller than @size
  * @connects: we are the connecting side, which joins the rails
  * @alone: no other rail is wanted
+ * @datagrams: the first rail's link is by datagrams: other rails are wanted
+ *	only while the connection is busy
+ * @busy: connecting side: it is, or has been a moment ago
+ * @busy_at: when it was last (jiffies)
+ * @resting: connecting side: it does not seem to be any more; the first rail
+ *	has been probed
+ * @first_alive: it has answered
+ * @counted_from: when the count of @counted began (jiffies)
+ * @counted: bytes of messages since then
  * @released: the owner has called release()
  * @wish: most rails that our side wants
  * @most: most rails of the connection, 0 while the peer may not know rails
@@ -236,6 +249,13 @@ struct rails {
 	u16 small;
 	bool connects;
 	bool alone;
+	bool datagrams;
+	bool busy;
+	bool resting;
+	bool first_alive;
+	unsigned long busy_at;
+	unsigned long counted_from;
+	u32 counted;
 	bool released;
 	u8 wish;
 	u8 most;
@@ -293,7 +313,8 @@ static inline struct rails *to_rails(const struct sdp_link *link)
 }
 
 /* bundle.c */
-struct rails *rails_alloc(struct net *net);
+struct rails *rails_alloc(struct net *net, const struct sdp_transport *first);
+u8 rails_wish(const struct rails *b, u8 rails);
 struct rail *rails_attach(struct rails *b, struct sdp_link *link, u8 number);
 void rails_detach(struct rail *rail);
 u32 rails_count(const struct rails *b);
@@ -371,6 +392,12 @@ struct rail *rails_rdma_late(struct rails *b);
 void rails_rdma_drop(struct rails *b);
 void rails_drop_work(struct work_struct *work);
 void rails_rdma_excuse(struct rails *b);
+
+/* auto.c */
+void rails_auto_count(struct rails *b, u32 bytes);
+bool rails_auto_wants(struct rails *b);
+void rails_auto_again(struct rails *b);
+void rails_auto_ended(struct rail *rail);
 
 /* paths.c */
 void rails_seek(struct rails *b);

@@ -16,7 +16,7 @@ static void reuse(struct rail *rail, struct sk_buff *skb)
 		kfree_skb(skb);
 		return;
 	}
-	sdp_rc.recycle(rail->link, skb);
+	rail->link->ops->recycle(rail->link, skb);
 	rails_fill(rail);
 }
 
@@ -56,8 +56,10 @@ static void note_gone(struct rails *b, u8 number)
 {
 	struct rail *rail = number < SDP_RAILS_MAX ? b->rail[number] : NULL;
 
-	if (rail && b->many && sdp_rails_may_spare(&b->many->state, number))
-		rails_kill(rail);
+	if (!rail || !b->many || !sdp_rails_may_spare(&b->many->state, number))
+		return;
+	rails_auto_ended(rail);
+	rails_kill(rail);
 }
 
 static void take_note(struct rail *rail, struct sk_buff *skb, u32 bytes)
@@ -169,6 +171,7 @@ void rails_rx_message(struct rail *rail, struct sk_buff *skb, u32 bytes)
 			fail(b, bad);
 			return;
 		}
+		rails_auto_count(b, sdp_wire_weight(header, bytes));
 		take_in_order(rail, skb, bytes, h.mseq);
 		rails_tx_ack(b, false);
 		rails_watch_start(b);

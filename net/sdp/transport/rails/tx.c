@@ -29,13 +29,25 @@ static void peek(const struct sk_buff *skb, struct sdp_bsdh *h)
 	sdp_wire_peek(skb->data, skb->len, h);
 }
 
+/* Datagrams are sent by kick(), which takes no lock of an owner's. */
+static void send_by(struct rail *rail, struct sk_buff *skb, bool flush)
+{
+	struct sdp_link *link = rail->link;
+
+	rail->sent += skb->len;
+	link->ops->send(link, skb, flush);
+	if (flush && link->ops->kick) {
+		link->ops->hold(link);
+		link->ops->kick(link);
+	}
+}
+
 static void post(struct rails *b, u32 number, struct sk_buff *skb)
 {
-	struct sdp_link *link = b->rail[number]->link;
+	struct rail *rail = b->rail[number];
 
-	b->rail[number]->sent += skb->len;
-	sdp_rc.send(link, skb, true);
-	b->link.kept |= link->kept;
+	send_by(rail, skb, true);
+	b->link.kept |= rail->link->kept;
 }
 
 /* Send the next message, or a clone of one that has been sent before. */
@@ -111,6 +123,7 @@ void rails_tx_send(struct rails *b, struct sk_buff *skb, bool flush)
 	struct sdp_bsdh h;
 
 	if (b->many) {
+		rails_auto_count(b, sdp_wire_weight(skb->data, skb->len));
 		__skb_queue_tail(&b->many->unsent, skb);
 		rails_tx_pump(b);
 		return;
@@ -123,27 +136,34 @@ void rails_tx_send(struct rails *b, struct sk_buff *skb, bool flush)
 		kfree_skb(skb);
 		return;
 	}
-	b->rail[0]->sent += skb->len;
-	sdp_rc.send(b->rail[0]->link, skb, flush);
+	send_by(b->rail[0], skb, flush);
 	b->link.kept = b->rail[0]->link->kept;
 }
 
-/* A rail for a message about rails: one that makes progress, if there is. */
+/*
+ * A rail for a message about rails: one that makes progress, if there is, and
+ * not the one in reserve.
+ */
 static struct rail *note_rail(const struct rails *b)
 {
-	struct rail *any = NULL;
+	struct rail *any = NULL, *active = NULL;
 	u32 i;
 
 	for (i = 0; i < SDP_RAILS_MAX; i++) {
 		struct rail *rail = b->rail[i];
+		const struct sdp_rail *state;
 
 		if (!rail || !rail->up || rail->notes >= RAILS_NOTES)
 			continue;
-		if (!b->many || b->many->state.rail[i].state == SDP_RAIL_ACTIVE)
-			return rail;
+		state = b->many ? &b->many->state.rail[i] : NULL;
 		any = rail;
+		if (state && state->state != SDP_RAIL_ACTIVE)
+			continue;
+		if (!state || !state->reserve)
+			return rail;
+		active = rail;
 	}
-	return any;
+	return active ? active : any;
 }
 
 /**

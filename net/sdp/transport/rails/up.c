@@ -91,6 +91,9 @@ static void up_received(struct sdp_link *link, struct sk_buff *skb, u32 bytes)
 	struct sdp_sent sent = { };
 
 	rail_is_up(rail);
+	/* A buffer of the UD transport is of no use to other rails. */
+	if (link->ops == &sdp_ud)
+		sdp_buf_cb(skb)->reused = false;
 	__skb_queue_head_init(&sent.blocks);
 	spin_lock_bh(&b->lock);
 	rails_rx_message(rail, skb, bytes);
@@ -142,6 +145,7 @@ static void up_alive(struct sdp_link *link)
 	spin_lock_bh(&b->lock);
 	rail->probing = false;
 	b->probing = false;
+	b->first_alive |= !rail->number;
 	spin_unlock_bh(&b->lock);
 	b->link.up->alive(&b->link);
 }
@@ -170,6 +174,9 @@ static void up_ended(struct sdp_link *link)
 
 	if (READ_ONCE(link->one_of_many) ||
 	    (rail->number && !READ_ONCE(rail->up))) {
+		spin_lock_bh(&b->lock);
+		rails_auto_ended(rail);
+		spin_unlock_bh(&b->lock);
 		up_failed(link, ECONNRESET, "rail ended by the peer");
 		return;
 	}

@@ -76,14 +76,17 @@ void rails_kill(struct rail *rail)
 	if (rail->leaving)
 		return;
 	rail->leaving = true;
-	SDP_ADD(b->net, RailsLost, rail->up);
-	b->lost += rail->up;
-	if (rail->up)
+	if (rail->rests) {
+		SDP_INC(b->net, RailsRested);
+	} else if (rail->up) {
+		SDP_INC(b->net, RailsLost);
+		b->lost++;
 		trace_sdp_rail_lost(b->local.port, b->peer.port, rail->number);
+	}
 	b->rail[rail->number] = NULL;
 	rails_tell_number(b);
 	rail->link->one_of_many = true;
-	sdp_rc.release(rail->link, true);
+	rail->link->ops->release(rail->link, true);
 	if (m)
 		rails_rdma_drop(b);
 	if (m && rail->up) {
@@ -275,7 +278,7 @@ static struct rail *late_last(struct rails *b, u32 now)
 	if (sdp_rails_working(state) != 1)
 		return NULL;
 	for (i = 0; i < SDP_RAILS_MAX; i++) {
-		if (b->rail[i] && b->rail[i]->up &&
+		if (b->rail[i] && b->rail[i]->up && !state->rail[i].reserve &&
 		    sdp_rail_late(&state->rail[i], now))
 			return b->rail[i];
 	}

@@ -71,6 +71,8 @@ static u32 build_control(struct ud_link *l, enum sdp_datagram_type type,
 	struct sdp_datagram d;
 
 	sdp_window_control(&l->window, &d, type, now);
+	if (type == SDP_DATAGRAM_RESET && READ_ONCE(l->link.one_of_many))
+		d.flags |= SDP_DATAGRAM_GOES_ON;
 	return put_header(l, &d, buf);
 }
 

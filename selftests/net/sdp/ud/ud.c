@@ -374,10 +374,10 @@ static int options(void *arg)
 
 	i = get_int(fd, SOL_SDP, SDP_SERVICE);
 	need(i == SDP_SERVICE_RC, "at first %d", i);
-	for (i = -2; i <= SDP_SERVICE_UD + 1; i++) {
+	for (i = -2; i <= SDP_SERVICE_AUTO + 1; i++) {
 		int ok = !setsockopt(fd, SOL_SDP, SDP_SERVICE, &i, sizeof(i));
 
-		need(ok == (i >= -1 && i <= SDP_SERVICE_UD), "%d: %s", i, errno_text(errno));
+		need(ok == (i >= -1 && i <= SDP_SERVICE_AUTO), "%d: %s", i, errno_text(errno));
 	}
 	i = SDP_SERVICE_RC;
 	need(setsockopt(p.c, SOL_SDP, SDP_SERVICE, &i, sizeof(i)) < 0 && errno == EISCONN,
