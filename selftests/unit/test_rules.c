@@ -126,6 +126,18 @@ TEST(sdp_rules_parse__everything)
 	EXPECT_TRUE(is_pattern(&r->cgroup, text, "/a/*"));
 }
 
+/* What carries a connection, in the order of enum sdp_service_kind. */
+TEST(sdp_rules_parse__service)
+{
+	static const u8 service[] = { 0, 1, 2, 3, 0 };
+	unsigned int i;
+
+	EXPECT_EQ(5, parse(TEST_SELF, "any * both # by ud\nconnect * sdp by rc\nany * both\tby ud;"
+			   "connect *:1 uid 0 both by auto # x\nlisten * sdp"));
+	for (i = 0; i < 5; i++)
+		EXPECT_EQ(service[i], rules[i].service);
+}
+
 /* Lines and semicolons separate rules. A comment includes the semicolons of its line. */
 TEST(sdp_rules_parse__separators_and_lines)
 {
@@ -289,6 +301,7 @@ TEST(sdp_rules_parse__libsdp_conf)
 #define EXP_CLOSED	"a closed [ ] without classes or reversed ranges"
 #define EXP_ESCAPE	"a character after \\"
 #define EXP_END		"the end of the rule"
+#define EXP_SERVICE	"rc, ud or auto"
 #define EXP_VERDICT	"tcp, sdp or both"
 #define EXP_ROLE	"server, listen, client or connect"
 #define EXP_ASCII	"only printable ASCII, blanks and newlines"
@@ -328,6 +341,13 @@ TEST(sdp_rules_parse__wrong_words)
 		{ "listen * sdp#x", 1, 10, EXP_MORE },
 		{ "listen * sdp tcp", 1, 14, EXP_END },
 		{ "listen * sdp uid 3", 1, 14, EXP_END },
+		{ "any * tcp by ud", 1, 11, EXP_END },
+		{ "any * sdp by", 1, 13, EXP_SERVICE },
+		{ "any * sdp by udp", 1, 14, EXP_SERVICE },
+		{ "any * sdp by ud rc", 1, 17, EXP_END },
+		{ "any * by ud sdp", 1, 7, EXP_MORE },
+		{ "listen * both by ud", 1, 15,
+		  "the end of the rule: listeners take connections by all services" },
 	};
 
 	expect_mistakes(TEST_SELF, mistakes, ARRAY_SIZE(mistakes));

@@ -359,6 +359,7 @@ void sdp_attempt_work(struct work_struct *work)
  * @peer: @addr as an endpoint, if @valid
  * @valid: @addr is an address that can be connected to
  * @verdict: what the policy says
+ * @service: what carries an SDP connection, as in sdp_rule.service
  * @begun: TCP has begun to connect
  * @timeo: time limit (jiffies): 0 for a non-blocking call, MAX_SCHEDULE_TIMEOUT
  *	for none
@@ -371,6 +372,7 @@ struct connect_call {
 	struct sdp_endpoint peer;
 	bool valid;
 	enum sdp_verdict verdict;
+	u8 service;
 	bool begun;
 	long timeo;
 	unsigned long end;
@@ -389,27 +391,44 @@ static void connect_call_init(struct connect_call *w, const struct socket *sock)
 	w->valid = !sdp_addr_get(&w->peer, (struct sockaddr_storage *)w->addr,
 				 w->len, sk->sk_family);
 	w->verdict = w->valid ? sdp_policy_ask(sock_net(sk), SDP_ROLE_CONNECT,
-					       &w->peer) :
+					       &w->service, &w->peer) :
 				SDP_VERDICT_TCP;
 }
 
 /*
- * Create an SDP socket and let it connect. What can be known without the
+ * Create the SDP socket, as the rule wants it. Returns 0 or an errno. A rule
+ * names no service that SDP_SERVICE does not take.
+ */
+static int make_sdp(struct sdp_shadow *shadow, const struct connect_call *w)
+{
+	int err = sdp_shadow_make_sdp(shadow), kind = w->service - 1;
+
+	BUILD_BUG_ON(SDP_SERVICE_RC != 0 || SDP_SERVICE_UD != 1 ||
+		     SDP_SERVICE_AUTO != 2);
+	if (!err && w->service)
+		err = shadow->sdp->ops->setsockopt(shadow->sdp, SOL_SDP,
+						   SDP_SERVICE,
+						   KERNEL_SOCKPTR(&kind),
+						   sizeof(kind));
+	return err ?: sdp_shadow_bind(shadow, SDP_ROLE_CONNECT);
+}
+
+/*
+ * Let an SDP socket connect. What can be known without the
  * network is checked here, so that a non-blocking connect() fails as TCP's
  * does: an address without a route is an error of the call, not of the
  * connection.
  */
 static int attempt_begin_sdp(struct sdp_shadow *shadow,
-			     const struct sdp_endpoint *peer)
+			     const struct connect_call *w)
 {
 	struct net *net = sock_net(shadow->sock->sk);
-	int err = sdp_shadow_make_sdp(shadow) ?:
-			  sdp_shadow_bind(shadow, SDP_ROLE_CONNECT);
+	int err = make_sdp(shadow, w);
 	unsigned int ms = READ_ONCE(sdp_policy(net)->fallback_ms);
 
 	if (err)
 		return err;
-	if (!sdp_active_may_reach(sdp_sk(shadow->sdp->sk), peer))
+	if (!sdp_active_may_reach(sdp_sk(shadow->sdp->sk), &w->peer))
 		return -ENETUNREACH;
 	shadow->deadline = jiffies + msecs_to_jiffies(ms);
 	shadow->as_all = sdp_active_is_typical(sdp_sk(shadow->sdp->sk), ms);
@@ -424,15 +443,14 @@ static int attempt_begin_sdp(struct sdp_shadow *shadow,
 }
 
 /* Verdict "sdp": the SDP sock takes the TCP sock's place before it connects. */
-static int only_sdp(struct sdp_shadow *shadow)
+static int only_sdp(struct sdp_shadow *shadow, const struct connect_call *w)
 {
 	struct net *net = sock_net(shadow->sock->sk);
 	int err;
 
 	if (!sdp_shadow_possible(shadow))
 		return -EOPNOTSUPP;
-	err = sdp_shadow_make_sdp(shadow) ?:
-		      sdp_shadow_bind(shadow, SDP_ROLE_CONNECT);
+	err = make_sdp(shadow, w);
 	if (err) {
 		sdp_shadow_drop_sdp(shadow);
 		return err;
@@ -472,7 +490,7 @@ static enum sdp_fallback try_sdp(struct sdp_shadow *shadow,
 
 	if (sdp_fallback_silent_ms(sock_net(sk), &w->peer))
 		return SDP_FELL_REMEMBERED;
-	err = attempt_begin_sdp(shadow, &w->peer);
+	err = attempt_begin_sdp(shadow, w);
 	if (err) {
 		sdp_shadow_drop_sdp(shadow);
 		return sdp_fallback_reason(-err);
@@ -503,7 +521,7 @@ static int connect_decide(struct sdp_shadow *shadow, struct connect_call *w)
 	int err = 0;
 
 	if (w->verdict == SDP_VERDICT_SDP)
-		return only_sdp(shadow);
+		return only_sdp(shadow, w);
 	if (w->verdict == SDP_VERDICT_TCP) {
 		sdp_shadow_become_tcp(shadow);
 		return 0;

@@ -188,7 +188,8 @@ int sdp_pair_listen(struct sdp_shadow *shadow, int backlog)
 	 * in between can only come from the application itself.
 	 */
 	tcp_local_name(sock, shadow->tcp, &where);
-	verdict = sdp_policy_ask(sock_net(sock->sk), SDP_ROLE_LISTEN, &where);
+	verdict = sdp_policy_ask(sock_net(sock->sk), SDP_ROLE_LISTEN, NULL,
+				 &where);
 	if (down_write_killable(&shadow->lock))
 		return -EINTR;
 	if (shadow->stage != SDP_DECIDED) {

@@ -163,6 +163,7 @@ struct sdp_policy_change {
 
 /* ruleset.c */
 enum sdp_verdict sdp_policy_ask(struct net *net, enum sdp_role role,
+				u8 *service,
 				const struct sdp_endpoint *where);
 struct sdp_rules *sdp_rules_get(struct sdp_policy *policy);
 void sdp_rules_put(struct sdp_rules *rules);

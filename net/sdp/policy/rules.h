@@ -65,6 +65,8 @@ struct sdp_pattern {
  * struct sdp_rule - one parsed rule
  * @roles: bit mask of 1 << &enum sdp_role, the roles that the rule is for
  * @verdict: &enum sdp_verdict
+ * @service: 1 + enum sdp_service_kind, what carries connections; 0: the rule
+ *	says nothing about it
  * @line: line of the text on which the rule begins, from 1
  * @any_addr: the rule matches every address; @addr and @prefix are 0
  * @prefix: number of leading bits of @addr that must match, 0 to 128; for IPv4
@@ -81,6 +83,7 @@ struct sdp_pattern {
 struct sdp_rule {
 	u8 roles;
 	u8 verdict;
+	u8 service;
 	u16 line;
 	bool any_addr;
 	u8 prefix;

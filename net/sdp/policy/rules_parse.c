@@ -180,7 +180,28 @@ static bool take_condition(struct sdp_rules_cursor *c, struct sdp_rule *rule,
 	}
 }
 
-/* Parses what follows the role: TARGET, conditions, VERDICT. */
+/*
+ * Parses "by SERVICE" behind a verdict, if it is there. The words are in the
+ * order of enum sdp_service_kind.
+ */
+static bool take_service(struct sdp_rules_cursor *c, struct sdp_rule *rule)
+{
+	static const char *const services[] = { "rc", "ud", "auto" };
+	int word;
+
+	if (rule->verdict == SDP_VERDICT_TCP || !next_word(c) ||
+	    !word_is(c, "by"))
+		return true;
+	if (!(rule->roles & 1U << SDP_ROLE_CONNECT))
+		return sdp_rules_fail(c, c->word,
+				      "the end of the rule: listeners take connections by all services");
+	c->at = c->stop;
+	word = take_one_of(c, services, 3, "rc, ud or auto");
+	rule->service = (u8)(word + 1);
+	return word >= 0;
+}
+
+/* Parses what follows the role: TARGET, conditions, VERDICT, "by SERVICE". */
 static bool native_rule(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 {
 	int word;
@@ -195,7 +216,7 @@ static bool native_rule(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 			return false;
 		if (word < SDP_VERDICTS) {
 			rule->verdict = (u8)word;
-			return true;
+			return take_service(c, rule);
 		}
 		if (!take_condition(c, rule, word))
 			return false;

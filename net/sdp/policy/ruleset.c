@@ -145,6 +145,7 @@ const struct sdp_rule *sdp_policy_match(const struct sdp_rules *rules,
  * sdp_policy_ask() - decide about a socket of the current process
  * @net: namespace of the socket
  * @role: whether the socket is about to listen or to connect
+ * @service: set to sdp_rule.service of the rule, 0 without one; or NULL
  * @where: the address that it is bound to or is to connect to
  *
  * Uses one set of rules throughout, even if the policy changes meanwhile. May
@@ -154,6 +155,7 @@ const struct sdp_rule *sdp_policy_match(const struct sdp_rules *rules,
  * rules, or no rule matches.
  */
 enum sdp_verdict sdp_policy_ask(struct net *net, enum sdp_role role,
+				u8 *service,
 				const struct sdp_endpoint *where)
 {
 	struct sdp_policy *policy = sdp_policy(net);
@@ -163,6 +165,8 @@ enum sdp_verdict sdp_policy_ask(struct net *net, enum sdp_role role,
 	struct sdp_rules *rules;
 	struct process_names n = { };
 
+	if (service)
+		*service = 0;
 	rules = READ_ONCE(policy->rewrite) ? sdp_rules_get(policy) : NULL;
 	if (!rules)
 		return SDP_VERDICT_TCP;
@@ -171,6 +175,8 @@ enum sdp_verdict sdp_policy_ask(struct net *net, enum sdp_role role,
 	q.cgroup = rules->need_cgroup ? process_cgroup(&n) : NULL;
 	rule = sdp_policy_match(rules, &q);
 	verdict = rule ? rule->verdict : SDP_VERDICT_TCP;
+	if (rule && service)
+		*service = rule->service;
 	sdp_rules_put(rules);
 	free_page((unsigned long)n.path_page);
 	free_page((unsigned long)n.cgroup_page);

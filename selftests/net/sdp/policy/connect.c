@@ -56,6 +56,38 @@ static int connect_pair(void *arg)
 	return EXIT_OK;
 }
 
+/* The rule says what carries the connection, whatever the setting says. */
+static int connect_by(void *arg)
+{
+	static const struct {
+		const char *rules, *setting;
+		bool datagrams;
+	} by[] = {
+		{ "any * both by ud", "rc\n", true },
+		{ "listen * both; connect * sdp by ud", "rc\n", true },
+		{ "listen * both; connect * both by auto", "rc\n", true },
+		{ "any * both by rc", "ud\n", false },
+		{ "any * both", "ud\n", true },
+	};
+	struct addr where;
+	int listening;
+	size_t i;
+
+	setting_set("rewrite", 1);
+	for (i = 0; i < ARRAY_SIZE(by); i++) {
+		long long before = counter("DatagramsSent");
+
+		need(setting_write("service", by[i].setting), "service: %s", by[i].setting);
+		policy_set(by[i].rules);
+		listening = listener_of(PAIR, 4, &where);
+		close(accept_and_talk(listening, connected_as(BOTH_SIDE, &where), BY_SDP));
+		close(listening);
+		need((counter("DatagramsSent") > before) == by[i].datagrams,
+		     "\"%s\": %lld datagrams", by[i].rules, counter("DatagramsSent") - before);
+	}
+	return EXIT_OK;
+}
+
 /* For an address without a route, a blocking and a non-blocking connect return what TCP returns. */
 static int connect_no_route(void *arg)
 {
@@ -768,6 +800,7 @@ static const struct test tests[] = {
 	CASE(connect_tcp_alone, 30, ALL_SETS),
 	CASE(connect_sdp_alone, 30, ALL_SETS),
 	CASE(connect_pair, 30, ALL_SETS),
+	CASE(connect_by, 60, RC_SETS),
 	CASE(connect_no_route, 30, TWO_SETS),
 	CASE(connect_only_sdp, 30, ALL_SETS),
 	CASE(connect_bound, 30, ALL_SETS),
