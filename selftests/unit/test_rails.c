@@ -180,12 +180,14 @@ TEST(sdp_rails_check__late)
 	EXPECT_EQ(1, post(&r));
 	EXPECT_EQ(SDP_RAIL_NONE, sdp_rails_check(&r, 2 * SDP_RAIL_DEAD_US));
 	EXPECT_EQ(SDP_RAIL_SUSPECT, r.rail[1].state);
-	/* Nor one in reserve. */
+	/* Nor one in reserve, unless the others go on. */
 	begin(&r, 2, 0);
 	sdp_rails_reserve(&r, 0);
 	r.rail[1].state = SDP_RAIL_SUSPECT;
 	EXPECT_EQ(0, post(&r));
 	EXPECT_EQ(SDP_RAIL_NONE, sdp_rails_check(&r, SDP_RAIL_DEAD_US));
+	r.rail[1].state = SDP_RAIL_ACTIVE;
+	EXPECT_EQ(0, sdp_rails_check(&r, SDP_RAIL_DEAD_US));
 }
 
 /* Acknowledgments by themselves: a quarter of the window, or idle, or lost with a rail. */

@@ -28,7 +28,7 @@ ALL_TESTS="stream pingpong connect echo redis nginx idle modes readers events co
 ALL_TESTS+=" pinned rails"
 TESTS=${TESTS:-$ALL_TESTS}
 SIZES=${SIZES:-64 256 1024 4096 16384 65536 1048576}
-PEERS=${PEERS:-tcp tcpmtu rs smc verbs sdp sdpbig sdpud sdpring sdploop unix tcplo}
+PEERS=${PEERS:-tcp tcpmtu rs smc verbs sdp sdpbig sdpud sdpauto sdpring sdploop unix tcplo}
 ROUNDS=${ROUNDS:-3} FIRST=${FIRST:-1} HOLD=${HOLD:-100} CONNECTS=${CONNECTS:-200} LIMIT=${LIMIT:-60}
 ECHOES=${ECHOES:-2048} ECHO_SIZE=${ECHO_SIZE:-64} ECHO_CONNECTIONS=${ECHO_CONNECTIONS:-1 16 256}
 BENCH_BIN=${BENCH_BIN:-$SDP_TOP/build/bench/bin}

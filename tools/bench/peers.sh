@@ -10,6 +10,7 @@
 #	sdp	AF_SDP over RDMA with the default buffers
 #	sdpbig	the same with larger ones, by sysctl
 #	sdpud	the same by datagrams of shared queue pairs (service=ud)
+#	sdpauto	the same, with a queue pair of its own while it is busy (service=auto)
 #	sdpring	the same with a ring at either end (flow_control=rdma), of 64 KiB at most
 #	sdpmsg sdpread sdpwrite		AF_SDP over RDMA, large writes in messages, read by the
 #		peer, written to the peer: for modes.sh
@@ -27,6 +28,7 @@ declare -A sdp_settings=(
 	[sdpbig]="recv_buffer_size=$SDP_RECV_BUFFER_SIZE recv_buffers=$SDP_RECV_BUFFERS
 		send_buffers=$SDP_SEND_BUFFERS"
 	[sdpud]="service=ud"
+	[sdpauto]="service=auto"
 	[sdpring]="flow_control=rdma"
 	[sdpmsg]="rdma_threshold=0"
 	[sdpread]="rdma_threshold=4096 mode_after=1000"
@@ -47,6 +49,7 @@ peer_name() {
 	sdp)	 echo "AF_SDP" ;;
 	sdpbig)	 echo "AF_SDP, larger buffers" ;;
 	sdpud)	 echo "AF_SDP, datagrams" ;;
+	sdpauto) echo "AF_SDP, auto" ;;
 	sdpring) echo "AF_SDP, rings" ;;
 	sdpmsg)	 echo "AF_SDP, messages" ;;
 	sdpread) echo "AF_SDP, read" ;;

@@ -13,6 +13,7 @@ PEERS = {
     "sdp": "AF_SDP, default buffers",
     "sdpbig": "AF_SDP, larger buffers",
     "sdpud": "AF_SDP, datagrams",
+    "sdpauto": "AF_SDP, auto",
     "sdpring": "AF_SDP, rings",
     "sdploop": "AF_SDP loopback",
     "unix": "AF_UNIX",

@@ -30,7 +30,7 @@ here=$SDP_TOP/tools/bench
 out=$(realpath -m "${OUT:-$SDP_TOP/build/bench}")
 kernel=6.12		# the stock kernel on which all peers work, SMC-R included
 
-PEERS=${PEERS:-tcp tcpmtu rs smc verbs sdp sdpbig sdpud sdpring sdploop unix tcplo}
+PEERS=${PEERS:-tcp tcpmtu rs smc verbs sdp sdpbig sdpud sdpauto sdpring sdploop unix tcplo}
 PLAIN=${PLAIN:-0} TIME=${TIME:-7200} ROUNDS=${ROUNDS:-3}
 module='' first=1
 died=99			# exit status of boot.sh

@@ -15,7 +15,7 @@ from results import LOCAL_PEERS, MODES, PEERS, PROGRAMS, READERS, REMOTE_PEERS, 
 
 # AF_SDP, and its competitors.
 COMPARISONS = (
-    (("sdp", "sdpbig", "sdpud", "sdpring"), ("rs", "smc", "verbs", "tcp", "tcpmtu")),
+    (("sdp", "sdpbig", "sdpud", "sdpauto", "sdpring"), ("rs", "smc", "verbs", "tcp", "tcpmtu")),
     (("sdploop",), ("unix", "tcplo")),
 )
 

@@ -4,14 +4,15 @@
  *
  * A newline or a semicolon ends a rule. The forms are:
  *
- *	listen | connect | any  TARGET  { CONDITION }  VERDICT
+ *	listen | connect | any  TARGET  { CONDITION }  VERDICT  [ by SERVICE ]
  *	use VERDICT  server | listen | client | connect  PROGRAM  TARGET
  *	log ...
  *
  * CONDITION is "program GLOB", "path GLOB", "cgroup GLOB" or "uid N[-M]", each
- * at most once. VERDICT is sdp, tcp or both. rules_target.c has the syntax of
- * TARGET. The last two forms are those of libsdp.conf; log is ignored. A word
- * that begins with # starts a comment, which ends at the end of the line.
+ * at most once. VERDICT is sdp, tcp or both. SERVICE is rc, ud or auto, for
+ * connects by SDP. rules_target.c has the syntax of TARGET. The last two forms
+ * are those of libsdp.conf; log is ignored. A word that begins with # starts a
+ * comment, which ends at the end of the line.
  */
 #include "glob.h"
 #include "rules_parts.h"

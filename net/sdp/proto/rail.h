@@ -54,7 +54,7 @@ enum sdp_rail_state {
  * @sure: @speed is not only a lower limit; until then the rail is taken for as
  *	fast as the fastest one, or it would never be tried
  * @untried: @srtt is unknown, or old
- * @reserve: it is chosen only while no other rail works
+ * @reserve: it is chosen only while no other rail is active
  * @moved: bytes that have arrived in that time
  */
 struct sdp_rail {

@@ -63,7 +63,7 @@ void sdp_rails_join(struct sdp_rails *r, u32 rail, u16 slots)
 }
 
 /**
- * sdp_rails_reserve() - use a rail only while no other one works
+ * sdp_rails_reserve() - use a rail only while no other one is active
  * @r: rails
  * @rail: its number; it has joined
  */
@@ -283,7 +283,8 @@ bool sdp_rails_may_spare(const struct sdp_rails *r, u32 rail)
  * @now: time
  *
  * Return: a rail that has made no progress for so long that the owner gives it
- * up, by sdp_rails_dead(); or %SDP_RAIL_NONE. One in reserve fails by itself.
+ * up, by sdp_rails_dead(); or %SDP_RAIL_NONE. One in reserve may take longer
+ * while no other one is active.
  */
 u32 sdp_rails_check(struct sdp_rails *r, u32 now)
 {
@@ -292,8 +293,11 @@ u32 sdp_rails_check(struct sdp_rails *r, u32 now)
 	for (i = 0; i < SDP_RAILS_MAX; i++) {
 		struct sdp_rail *rail = &r->rail[i];
 
-		if (rail->state != SDP_RAIL_DEAD && sdp_rail_late(rail, now) &&
-		    !rail->reserve && sdp_rails_may_spare(r, i))
+		if (rail->state == SDP_RAIL_DEAD || !sdp_rail_late(rail, now))
+			continue;
+		if (rail->reserve && !any_such(r, SDP_RAIL_ACTIVE, false))
+			continue;
+		if (sdp_rails_may_spare(r, i))
 			return i;
 	}
 	return SDP_RAIL_NONE;

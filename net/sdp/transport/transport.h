@@ -28,7 +28,8 @@
  *
  * Locks: connect, send, resend, post, recycle, trim, probe and move are called
  * under the owner's lock and in order; kick is called after the owner has
- * dropped it. Up-calls come from process or softirq context with no lock held.
+ * dropped it, but for that of ud/, which rails/ calls under its own lock.
+ * Up-calls come from process or softirq context with no lock held.
  */
 #ifndef SDP_TRANSPORT_H
 #define SDP_TRANSPORT_H

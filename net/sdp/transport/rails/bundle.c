@@ -52,6 +52,7 @@ struct rails *rails_alloc(struct net *net, const struct sdp_transport *first)
 	INIT_HLIST_NODE(&b->node);
 	INIT_LIST_HEAD(&b->seeker);
 	INIT_DELAYED_WORK(&b->join, rails_join_work);
+	INIT_DELAYED_WORK(&b->rest, rails_rest_work);
 	INIT_DELAYED_WORK(&b->watch, rails_watch_work);
 	INIT_WORK(&b->end, rails_free_work);
 	mutex_init(&b->mems_lock);
@@ -498,6 +499,8 @@ static void rails_release(struct sdp_link *link, bool abort)
 	}
 	spin_unlock_bh(&b->lock);
 	if (cancel_delayed_work(&b->join))
+		rails_put(b);
+	if (cancel_delayed_work(&b->rest))
 		rails_put(b);
 	if (cancel_delayed_work(&b->watch))
 		rails_put(b);

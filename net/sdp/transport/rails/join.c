@@ -452,9 +452,6 @@ void rails_join_work(struct work_struct *work)
 		announce(b);
 	else if (rails_auto_wants(b))
 		connect_rails(b);
-	spin_lock_bh(&b->lock);
-	rails_auto_again(b);
-	spin_unlock_bh(&b->lock);
 	rails_put(b);
 }
 
@@ -613,10 +610,13 @@ static int reserve_number(struct rails *b, u8 number)
 	spin_lock_bh(&b->lock);
 	if (!number || number >= SDP_RAILS_MAX || b->connects)
 		goto out;
+	/* The first rail has to take the marker (tx.c). */
+	err = -EAGAIN;
+	if (b->rail[0] && !b->rail[0]->up)
+		goto out;
 	old = b->rail[number];
 	if (old)
 		replace(old);
-	err = -EAGAIN;
 	if (b->rail[number] || b->joining & BIT(number) || !may_join(b) ||
 	    !become_many(b))
 		goto out;

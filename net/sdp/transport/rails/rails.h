@@ -178,8 +178,7 @@ struct rails_many {
  *	only while the connection is busy
  * @busy: connecting side: it is, or has been a moment ago
  * @busy_at: when it was last (jiffies)
- * @resting: connecting side: it does not seem to be any more; the first rail
- *	has been probed
+ * @resting: connecting side: it is not any more; the first rail has been probed
  * @first_alive: it has answered
  * @counted_from: when the count of @counted began (jiffies)
  * @counted: bytes of messages since then
@@ -233,6 +232,7 @@ struct rails_many {
  * @cut_off_wait: for how long it does
  * @refused: time of the first in a row of refused attempts (jiffies), or 0
  * @join: announces addresses, or joins rails
+ * @rest: connecting side: ends rails when the connection rests
  * @watch: judges the rails
  * @end: frees the bundle
  */
@@ -303,6 +303,7 @@ struct rails {
 	unsigned long cut_off_wait;
 	unsigned long refused;
 	struct delayed_work join;
+	struct delayed_work rest;
 	struct delayed_work watch;
 	struct work_struct end;
 };
@@ -396,7 +397,8 @@ void rails_rdma_excuse(struct rails *b);
 /* auto.c */
 void rails_auto_count(struct rails *b, u32 bytes);
 bool rails_auto_wants(struct rails *b);
-void rails_auto_again(struct rails *b);
+void rails_auto_alive(struct rail *rail);
+void rails_rest_work(struct work_struct *work);
 void rails_auto_ended(struct rail *rail);
 
 /* paths.c */

@@ -145,7 +145,7 @@ static void up_alive(struct sdp_link *link)
 	spin_lock_bh(&b->lock);
 	rail->probing = false;
 	b->probing = false;
-	b->first_alive |= !rail->number;
+	rails_auto_alive(rail);
 	spin_unlock_bh(&b->lock);
 	b->link.up->alive(&b->link);
 }

@@ -5,8 +5,8 @@
  * While messages are on their way, a work item looks at the rails. A rail that
  * has failed, that the peer has given up, or that has made no progress for a
  * second is released; what it had goes again by the others (H6). The connecting
- * side joins another one in its place (join.c). When the last one has failed,
- * the connection may wait for that.
+ * side joins another one in its place (join.c), but not in that of datagrams.
+ * When the last one has failed, the connection may wait for that.
  */
 #include "../../base/trace.h"
 #include "rails.h"
@@ -85,7 +85,7 @@ void rails_kill(struct rail *rail)
 	}
 	b->rail[rail->number] = NULL;
 	rails_tell_number(b);
-	rail->link->one_of_many = true;
+	WRITE_ONCE(rail->link->one_of_many, true);
 	rail->link->ops->release(rail->link, true);
 	if (m)
 		rails_rdma_drop(b);

@@ -95,8 +95,8 @@ all_unheeded() {
 		unheeded 0 $name
 	done
 	for name in type-unknown type-challenge type-open-ack type-open-reject flags-unknown \
-		window-0 window-77 window-most packets-0 packets-37 packets-most offset-beyond \
-		offset-most data-empty reset-with-body header-short nothing version-other; do
+		data-goes-on window-0 window-77 window-most packets-0 packets-37 packets-most \
+		offset-beyond offset-most data-empty reset-with-body header-short nothing version-other; do
 		case $name in
 		# They belong to the beginning of a connection.
 		type-challenge | type-open-*) unheeded 0 $name ;;
@@ -116,7 +116,7 @@ all_ended() {
 	all_end BadLen data-short data-too-much message-too-long
 	all_end BadAck ack-ahead ack-far
 	all_end BadMid message-unknown
-	all_end "" reset reset-last
+	all_end "" reset reset-last reset-goes-on
 }
 
 all_opens() {

@@ -107,6 +107,29 @@ static int trickle(void *arg)
 	return EXIT_OK;
 }
 
+/*
+ * The receives of a burst may not have grown before it is over; then no rail has joined yet. When
+ * another message comes, the connection is not busy any more.
+ */
+static int burst(void *arg)
+{
+	struct flow f = flow_of(pair_auto(), false);
+	long long joined;
+
+	flow_more(&f, 1 << 20);
+	await_arrived(&f);
+	pause_ms(6500);
+	joined = since_mark("RailsJoined");
+	printf("# %lld rails have joined\n", joined);
+	flow_more(&f, 100);
+	await_arrived(&f);
+	pause_ms(500);
+	need(since_mark("RailsJoined") == joined, "%lld rails have joined after %lld",
+	     since_mark("RailsJoined") - joined, joined);
+	flow_end(&f);
+	return EXIT_OK;
+}
+
 /* Several rails join, if as many are wanted, and all of them end. */
 static int several(void *arg)
 {
@@ -201,6 +224,7 @@ static const struct test tests[] = {
 	CASE(busy_and_rests, 120, UD_SETS),
 	CASE(busy_back, 60, UD_SETS),
 	CASE(trickle, 60, RC),
+	CASE(burst, 60, RC),
 	CASE(several, 120, RC),
 	CASE(device_goes, 60, RC),
 	CASE(many_idle, 60, RC),
