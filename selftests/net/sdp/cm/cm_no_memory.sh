@@ -49,6 +49,7 @@ resets() {
 	says client $patience "received 500" && over client $patience
 }
 
+check "devices that no test has used" lab_anew
 data_before
 load_module cm_no_memory
 load_module cm_loss

@@ -19,6 +19,7 @@ cleanup restore
 # deaf_begin: sets $objects_before when the machine is at rest, and loads the module.
 deaf_begin() {
 	wait_for $patience no_sockets
-	objects_before=$(counts_at_rest)
+	check "devices that no test has used" lab_anew
+	data_before
 	load_module cm_loss
 }
