@@ -93,6 +93,6 @@ usage "usage: no such option" "sdp: no such option: --gid" \
 # The rules in the documentation must be valid.
 doc=$top/Documentation/networking/sdp-policy.rst
 sed -n 's/^\t\(\(connect\|listen\|any\|use both\|#\) .*\)/\1/p' "$doc" >shown
-expect "the documentation's rules" 0 "shown: fine, 6 rules" "$sdp" policy check shown
+expect "the documentation's rules" 0 "shown: fine, 7 rules" "$sdp" policy check shown
 
 tools_done

@@ -190,6 +190,29 @@ TEST(sdp_rails_check__late)
 	EXPECT_EQ(0, sdp_rails_check(&r, SDP_RAIL_DEAD_US));
 }
 
+/* After a standstill of this host no rail is late. */
+TEST(sdp_rails_excuse__all)
+{
+	struct sdp_rails r;
+
+	begin(&r, 2, 0);
+	post(&r);
+	sdp_rails_excuse(&r, SDP_RAIL_DEAD_US);
+	EXPECT_EQ(SDP_RAIL_NONE, sdp_rails_check(&r, SDP_RAIL_DEAD_US + 1));
+	EXPECT_EQ(SDP_RAIL_ACTIVE, r.rail[0].state);
+}
+
+/* Without a rail nothing is posted, and what was not posted cannot be acknowledged. */
+TEST(sdp_rails_next__none)
+{
+	struct sdp_rails r;
+
+	begin(&r, 1, 0);
+	EXPECT_EQ(SDP_BAD_ACK, sdp_rails_acked(&r, 1));
+	sdp_rails_dead(&r, 0);
+	EXPECT_EQ(SDP_RAIL_NONE, post(&r));
+}
+
 /* Acknowledgments by themselves: a quarter of the window, or idle, or lost with a rail. */
 TEST(sdp_rails_ack_due__reasons)
 {
