@@ -20,6 +20,8 @@
 #define COMM_MAX	15	/* bytes that the kernel keeps of a name */
 #define UID_MAX		(~0U - 1)	/* ~0U is INVALID_UID */
 
+static const char end_for_listeners[] =
+	"the end of the rule: listeners take connections by all services";
 static const char program_wanted[] = "a pattern for the program's name, or *";
 
 static bool is_blank(char ch)
@@ -194,8 +196,7 @@ static bool take_service(struct sdp_rules_cursor *c, struct sdp_rule *rule)
 	    !word_is(c, "by"))
 		return true;
 	if (!(rule->roles & 1U << SDP_ROLE_CONNECT))
-		return sdp_rules_fail(c, c->word,
-				      "the end of the rule: listeners take connections by all services");
+		return sdp_rules_fail(c, c->word, end_for_listeners);
 	c->at = c->stop;
 	word = take_one_of(c, services, 3, "rc, ud or auto");
 	rule->service = (u8)(word + 1);

@@ -521,47 +521,39 @@ static const char *rails_device(const struct sdp_link *link)
 	return name;
 }
 
+/* What bundles have in common, whatever their first rail is. */
+#define BUNDLE_OPERATIONS			\
+	.keeps		= true,			\
+	.connect	= rails_connect,	\
+	.prepare	= rails_prepare,	\
+	.post		= rails_post,		\
+	.recycle	= rails_recycle,	\
+	.trim		= rails_trim,		\
+	.send		= rails_send,		\
+	.resend		= rails_resend,		\
+	.probe		= rails_probe,		\
+	.release	= rails_release,	\
+	.device		= rails_device,		\
+	.look		= rails_look,		\
+	.look_at	= rails_look_at
+
 const struct sdp_transport sdp_rails = {
+	BUNDLE_OPERATIONS,
 	.name		= "rails",
-	.keeps		= true,
 	.create		= rails_create,
-	.connect	= rails_connect,
-	.prepare	= rails_prepare,
-	.post		= rails_post,
-	.recycle	= rails_recycle,
-	.trim		= rails_trim,
-	.send		= rails_send,
-	.resend		= rails_resend,
-	.probe		= rails_probe,
 	.use		= rails_use,
 	.unuse		= rails_unuse,
 	.map		= rails_map,
 	.unmap		= rails_unmap,
 	.move		= rails_move,
-	.release	= rails_release,
-	.device		= rails_device,
-	.look		= rails_look,
-	.look_at	= rails_look_at,
 	.listen		= rails_listen,
 	.unlisten	= rails_unlisten,
 };
 
 /* No RDMA: the first rail cannot, and has no receives of its own. */
 const struct sdp_transport sdp_auto = {
+	BUNDLE_OPERATIONS,
 	.name		= "auto",
-	.keeps		= true,
 	.pools		= true,
 	.create		= auto_create,
-	.connect	= rails_connect,
-	.prepare	= rails_prepare,
-	.post		= rails_post,
-	.recycle	= rails_recycle,
-	.trim		= rails_trim,
-	.send		= rails_send,
-	.resend		= rails_resend,
-	.probe		= rails_probe,
-	.release	= rails_release,
-	.device		= rails_device,
-	.look		= rails_look,
-	.look_at	= rails_look_at,
 };
