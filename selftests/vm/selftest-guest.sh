@@ -68,7 +68,7 @@ check_result no-splat 1 0 0
 guest alone notok
 check "a run with one failed test fails" test $status = 1
 
-guest failing notok liar exit1 crash noplan empty hang leak warn good
+guest failing notok liar exit1 crash noplan empty leak warn good
 check "a run with failing tests fails" test $status = 1
 check_result notok 1 1 0
 check_result liar 0 1 0
@@ -76,8 +76,6 @@ check_result exit1 1 1 0
 check_result crash 1 1 0
 check_result noplan 1 1 0
 check_result empty 0 1 0
-check_result hang 0 1 0
-check "the time limit is given as the reason" grep -q "did not end within" "$SDP_RUN/output"
 check_result leak 1 0 0
 if debug; then
 	check_result no-leak 0 1 0
@@ -91,6 +89,14 @@ check "the taint is blamed on its test" grep -q "TAINTED during warn" "$SDP_RUN/
 blamed=$(grep -cE '(COMPLAINT|TAINTED) during' "$SDP_RUN/output")
 check "no other test is blamed" test "$blamed" = 2
 check_result good 1 0 1
+
+guest hanging hang good
+check "a run with a test that hangs fails" test $status = 1
+check_result hang 0 1 0
+check "the time limit is given as the reason" grep -q "did not end within" "$SDP_RUN/output"
+check "what it has left behind is no other test's" test -z "$(grep '^good ' "$SDP_RUN/results")"
+check_result rmmod 1 0 0
+check_result no-splat 1 0 0
 
 guest rules broken good hostile less good
 check "a run with broken rules fails" test $status = 1

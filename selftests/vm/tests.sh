@@ -19,6 +19,7 @@
 # named=KERNELS		kernels on which the test takes too long, so that it runs there only when named
 # needs=policy		left out of a module built without the policy (SDP_POLICY=n)
 # processors=at-once	needs processors that run concurrently
+# timeout=SECONDS	instead of the folder's
 
 SDP_TESTS=${SDP_TESTS:-$SDP_TOP/selftests/net/sdp}
 
@@ -102,11 +103,12 @@ usual_tests() {
 	done
 }
 
-# test_limit NAME DEBUG: the seconds that test NAME may take. DEBUG=1 multiplies the limit by 2.5
-# for the debug kernel, where everything is slower.
+# test_limit NAME DEBUG: the seconds that test NAME may take: its own word, or what its folder says.
+# DEBUG=1 multiplies the limit by 2.5 for the debug kernel, where everything is slower.
 test_limit() {
 	local limit
-	limit=$(sed -n 's/^timeout=//p' "$(settings_of "$1")" 2>/dev/null)
+	limit=$(word_of "$1" timeout)
+	limit=${limit:-$(sed -n 's/^timeout=//p' "$(settings_of "$1")" 2>/dev/null)}
 	limit=${limit:-120}
 	[ "$2" = 0 ] || limit=$((limit * 5 / 2))
 	echo "$limit"
