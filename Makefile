@@ -38,7 +38,7 @@ LIBRARY		:= sdp_program
 	check-unit check-kunit in-tree check-in-tree check-vm check-core check-wire check-runner check-deep check-programs check-load \
 	check-suites check-pair check-soak check-syscalls check-hostile check-faults check-races \
 	check-coverage \
-	bench bench-policy bench-ports paper clean help
+	bench bench-policy bench-ports bench-scale paper clean help
 
 all: modules
 
@@ -194,6 +194,9 @@ bench-policy:
 bench-ports:
 	@tools/bench/ports.sh
 
+bench-scale:
+	@tools/bench/scale.sh
+
 # PLAIN=1: real time instead of counted instructions. SMOKE=1: run each
 # experiment once, which takes minutes.
 paper:
@@ -250,6 +253,7 @@ help:
 	@echo '                      by how they are read; see tools/bench/run.sh for all that narrows it'
 	@echo 'make bench-policy     what the policy costs TCP and socket(2): build/bench-policy/'
 	@echo 'make bench-ports      bind, listen, connect at a port with 100,000 connections: build/bench-ports/'
+	@echo 'make bench-scale      what one of 10 to 10,000 connections costs and gets: build/bench-scale/'
 	@echo 'make paper            the experiments of the paper on flow control: build/paper/; PLAIN=1 in real'
 	@echo '                      time, SMOKE=1 each experiment once'
 	@echo 'make clean            remove build/'
