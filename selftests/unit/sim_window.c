@@ -13,7 +13,9 @@
  * If the network loses and reorders nothing, no timeout may expire; if it does not mark packets
  * either, nothing goes twice. In some schedules it is perfect: there are no more acknowledgments by
  * themselves than I2 says then, and nobody waits for one that is late. In others it is cut for
- * good: each side that waits for an acknowledgment has to notice.
+ * good: each side that waits for an acknowledgment has to notice. In others it loses a packet now
+ * and then, more than a window apart, and nothing else: there is one NACK for each (I1). In others
+ * a receiver drops all packets for a while, but answers Probes: that is no reason to end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +27,7 @@
 /* So many that chance alone does not end a connection on the worst network here. */
 #define RETRIES		30
 
-enum kind { MIXED, STREAM, PING_PONG, CUT, KINDS };
+enum kind { MIXED, STREAM, PING_PONG, CUT, SPARSE, KINDS };
 
 struct message {
 	u64 at;			/* when it is written */
@@ -68,8 +70,12 @@ static u32 lose, twice, late, mark;
 static u32 latency, pace, reading, lateness;
 /* Packets that a receiver has room for. */
 static u32 room;
+/* From one time to another a receiver has no memory for packets, and takes all else. */
+static u64 deaf_from, deaf_until;
+/* Of all packets one of so many is lost, and how many were; in SPARSE. */
+static u32 every, given, lost;
 static unsigned long late_packets, late_timeouts;
-static unsigned long total, total_again, total_nacks, total_probes, total_dropped;
+static unsigned long total, total_again, total_nacks, total_probes, total_dropped, total_lost;
 
 static u32 draw(u32 n)
 {
@@ -132,11 +138,21 @@ static bool cut(void)
 	return kind == CUT && now >= cut_at;
 }
 
+static bool is_lost(const struct sdp_datagram *d)
+{
+	if (kind != SPARSE)
+		return draw(10000) < lose;
+	if (d->type != SDP_DATAGRAM_DATA || ++given % every)
+		return false;
+	lost++;
+	return true;
+}
+
 /* Gives a datagram to the network. */
 static void transmit(struct side *s, struct sdp_datagram *d, u32 message)
 {
 	struct flight f = { .to = s == sides, .message = message };
-	u32 copies = draw(10000) < lose ? 0 : draw(10000) < twice ? 2 : 1;
+	u32 copies = is_lost(d) ? 0 : draw(10000) < twice ? 2 : 1;
 
 	d->to = 17;
 	d->from = 4;
@@ -270,6 +286,10 @@ static void arrive(const struct flight *f)
 		s->dropped++;
 		return;
 	}
+	if ((f->header[0] & 15) == SDP_DATAGRAM_DATA && now >= deaf_from && now < deaf_until) {
+		s->dropped++;
+		return;
+	}
 	s->reads_until = max(s->reads_until, now) + reading;
 	bytes += (f->header[0] & 15) == SDP_DATAGRAM_DATA;
 	NEED(sdp_datagram_parse(f->header, bytes, &d) == SDP_VALID);
@@ -351,7 +371,7 @@ static void draw_network(void)
 	twice = draw(3) ? 0 : draw(500);
 	late = draw(2) ? 0 : draw(2500);
 	mark = draw(4) ? 0 : draw(500);
-	if (kind == STREAM || kind == PING_PONG) {
+	if (kind == STREAM || kind == PING_PONG || kind == SPARSE) {
 		lose = 0;
 		twice = 0;
 		late = 0;
@@ -360,11 +380,16 @@ static void draw_network(void)
 		/* An answer comes in time to carry the acknowledgment. */
 		latency = 1 + draw(200);
 	}
+	deaf_from = draw(100000);
+	deaf_until = kind != MIXED || draw(8) ? 0 : deaf_from + draw(draw(2) ? 1000000 : 60000000);
+	every = 2 * SDP_WINDOW_ACCEPTING + draw(200);
+	given = 0;
+	lost = 0;
 }
 
 static u32 draw_messages(u32 side)
 {
-	if (kind == STREAM)
+	if (kind == STREAM || kind == SPARSE)
 		return side ? 0 : MESSAGES;
 	if (kind == PING_PONG && side)
 		return sides[0].messages;
@@ -423,7 +448,7 @@ static void begin(void)
 
 static bool lossless(void)
 {
-	return !lose && !sides[0].dropped && !sides[1].dropped && kind != CUT;
+	return !lose && !lost && !sides[0].dropped && !sides[1].dropped && kind != CUT;
 }
 
 /* Nobody waits for an answer that does not come by itself. Nothing goes twice without a reason. */
@@ -463,6 +488,16 @@ static void check_perfect(void)
 	     busy + (u64)unasked * (2 * latency + (window + 1) * pace) + SDP_ACK_DELAY_US);
 }
 
+/* I1: what is lost is asked for once. */
+static void check_sparse(void)
+{
+	NEED(sides[1].nacks >= lost);
+	/* A Probe may cross with a NACK, and is answered by another one. */
+	NEED(sides[1].nacks <= lost + sides[0].probes);
+	NEED(!sides[0].nacks && sides[0].again <= lost * SDP_WINDOW_ACCEPTING);
+	total_lost += lost;
+}
+
 static void check_end(const struct side *s)
 {
 	if (kind == CUT) {
@@ -490,6 +525,8 @@ static void run(void)
 	check_end(&sides[1]);
 	if (kind == STREAM || kind == PING_PONG)
 		check_perfect();
+	if (kind == SPARSE)
+		check_sparse();
 	for (n = 0; n < 2; n++) {
 		total += sides[n].packets;
 		total_again += sides[n].again;
@@ -518,10 +555,13 @@ int main(int argc, char **argv)
 	printf("# %llu schedules from %llu on, %lu packets, %lu again, %lu NACKs, %lu Probes\n",
 	       (unsigned long long)schedules, (unsigned long long)seed, total, total_again,
 	       total_nacks, total_probes);
-	printf("# %lu packets found no room\n", total_dropped);
+	printf("# %lu packets found no room; %lu were lost one by one, a NACK each\n",
+	       total_dropped, total_lost);
+	/* Else nothing was shown. */
+	NEED(schedules < 1000 || total_lost);
 	/*
-	 * What overtakes others may be dropped just before its time for a NACK has come, and
-	 * nothing follows that would show it. That is rare.
+	 * What overtakes others is dropped, and of an earlier round no NACK tells of that. If
+	 * nothing follows that would show it, a Probe has to. That is rare.
 	 */
 	NEED(late_timeouts <= late_packets / 1000 + 3);
 	printf("ok 1 - each message once and in order, none stuck\n");

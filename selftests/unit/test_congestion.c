@@ -93,9 +93,8 @@ TEST(sdp_rto_us__bounds)
 	u32 i;
 
 	EXPECT_EQ(SDP_RTO_FIRST_US, sdp_rto_us(&r));
-	EXPECT_EQ(SDP_RTO_MIN_US, sdp_rto_rtt(&r));
-	sdp_rto_measured(&r, 0, true);
-	EXPECT_EQ(1, sdp_rto_rtt(&r));
+	sdp_rto_measured(&r, 0);
+	EXPECT_EQ(1, r.srtt);
 	EXPECT_EQ(SDP_RTO_MIN_US, sdp_rto_us(&r));
 	for (i = 0; i < 256; i++) {
 		r.doubled = i;
@@ -104,9 +103,8 @@ TEST(sdp_rto_us__bounds)
 	}
 	r.doubled = 0;
 	for (i = 0; i < 100; i++)
-		sdp_rto_measured(&r, 0xffffffffU, true);
+		sdp_rto_measured(&r, 0xffffffffU);
 	EXPECT_EQ(SDP_RTO_MAX_US, sdp_rto_us(&r));
-	EXPECT_LE(sdp_rto_rtt(&r), SDP_RTO_MAX_US);
 }
 
 /* It follows the time, and its variation, and leaves room for an acknowledgment that waits. */
@@ -115,39 +113,23 @@ TEST(sdp_rto_measured__follows)
 	struct sdp_rto r = { 0 };
 	u32 i;
 
-	sdp_rto_measured(&r, 40000, true);
+	sdp_rto_measured(&r, 40000);
 	EXPECT_EQ(40000 + 4 * 20000 + SDP_ACK_DELAY_US, sdp_rto_us(&r));
-	sdp_rto_measured(&r, 48000, true);
+	sdp_rto_measured(&r, 48000);
 	EXPECT_EQ(41000, r.srtt);
 	EXPECT_EQ((3 * 20000 + 8000) / 4, r.var);
 	for (i = 0; i < 100; i++)
-		sdp_rto_measured(&r, 30000, true);
+		sdp_rto_measured(&r, 30000);
 	EXPECT_LE(30000, r.srtt);
 	EXPECT_GE(30010, r.srtt);
 	EXPECT_LE(30000 + SDP_ACK_DELAY_US, sdp_rto_us(&r));
 	EXPECT_GE(30100 + SDP_ACK_DELAY_US, sdp_rto_us(&r));
 	for (i = 0; i < 50; i++) {
-		sdp_rto_measured(&r, 20000, true);
-		sdp_rto_measured(&r, 40000, true);
+		sdp_rto_measured(&r, 20000);
+		sdp_rto_measured(&r, 40000);
 	}
 	EXPECT_LE(60000, sdp_rto_us(&r));
 	EXPECT_GE(90000, sdp_rto_us(&r));
-}
-
-/* An acknowledgment that waited for the application says nothing of the network. */
-TEST(sdp_rto_rtt__prompt)
-{
-	struct sdp_rto r = { 0 };
-	u32 i;
-
-	sdp_rto_measured(&r, 80, true);
-	for (i = 0; i < 100; i++)
-		sdp_rto_measured(&r, 4000, false);
-	EXPECT_EQ(80, sdp_rto_rtt(&r));
-	EXPECT_LE(3900, r.srtt);
-	for (i = 0; i < 100; i++)
-		sdp_rto_measured(&r, 160, true);
-	EXPECT_LE(150, sdp_rto_rtt(&r));
 }
 
 TEST_MAIN

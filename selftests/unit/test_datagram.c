@@ -97,16 +97,51 @@ TEST(sdp_datagram_parse__without_packet)
 	struct sdp_datagram d = { .window = 1 };
 
 	for (d.type = SDP_DATAGRAM_ACK; d.type < SDP_DATAGRAM_TYPES; d.type++) {
-		d.offset = 0;
+		d.offset = d.type == SDP_DATAGRAM_PROBE;
 		d.packets = 0;
 		EXPECT_EQ(SDP_VALID, parsed(&d, bodies[d.type]));
 		EXPECT_EQ(SDP_BAD_LEN, parsed(&d, bodies[d.type] + 1));
 		EXPECT_EQ(SDP_BAD_LEN, parsed(&d, bodies[d.type] ? bodies[d.type] - 1 : 2));
 		d.packets = 1;
 		EXPECT_EQ(SDP_BAD_FIELD, parsed(&d, bodies[d.type]));
-		d.packets = 0;
-		d.offset = 1;
-		EXPECT_EQ(SDP_BAD_FIELD, parsed(&d, bodies[d.type]));
+	}
+}
+
+/* A Probe has a number, and what answers it has the same one. */
+TEST(sdp_datagram_parse__number_of_probe)
+{
+	struct sdp_datagram d = { .window = 1 };
+
+	for (d.type = SDP_DATAGRAM_ACK; d.type <= SDP_DATAGRAM_RESET; d.type++) {
+		d.offset = 0;
+		EXPECT_EQ(d.type != SDP_DATAGRAM_PROBE, parsed(&d, 0) == SDP_VALID);
+		d.offset = 0xffff;
+		EXPECT_EQ(d.type != SDP_DATAGRAM_RESET, parsed(&d, 0) == SDP_VALID);
+	}
+	d.type = SDP_DATAGRAM_OPEN;
+	EXPECT_EQ(SDP_BAD_FIELD, parsed(&d, SDP_OPEN_LEN));
+	d.type = SDP_DATAGRAM_CHALLENGE;
+	EXPECT_EQ(SDP_BAD_FIELD, parsed(&d, SDP_COOKIE_LEN));
+	d.type = SDP_DATAGRAM_OPEN_ACK;
+	EXPECT_EQ(SDP_BAD_FIELD, parsed(&d, SDP_OPEN_ACK_LEN));
+	d.type = SDP_DATAGRAM_OPEN_REJECT;
+	EXPECT_EQ(SDP_BAD_FIELD, parsed(&d, SDP_OPEN_REJECT_LEN));
+}
+
+/* Data is of a round, and a NACK says which one it is about. */
+TEST(sdp_datagram_parse__round)
+{
+	struct sdp_datagram d = {
+		.window = 1, .packets = 1, .flags = 2 << SDP_DATAGRAM_ROUND_SHIFT,
+	};
+
+	EXPECT_EQ(SDP_VALID, parsed(&d, 1));
+	EXPECT_EQ(2, sdp_datagram_round(&d));
+	d.packets = 0;
+	for (d.type = SDP_DATAGRAM_ACK; d.type <= SDP_DATAGRAM_RESET; d.type++) {
+		d.offset = d.type == SDP_DATAGRAM_PROBE;
+		EXPECT_EQ(d.type == SDP_DATAGRAM_NACK || d.type == SDP_DATAGRAM_PROBE,
+			  parsed(&d, 0) == SDP_VALID);
 	}
 }
 

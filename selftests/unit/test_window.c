@@ -32,7 +32,7 @@ static enum sdp_packet arrives(enum sdp_datagram_type type, u32 seq, u8 flags)
 {
 	struct sdp_datagram d = {
 		.type = type, .flags = flags, .window = 76, .seq = seq, .ack = w.tx.acked,
-		.packets = type == SDP_DATAGRAM_DATA,
+		.packets = type == SDP_DATAGRAM_DATA, .offset = type == SDP_DATAGRAM_PROBE,
 	};
 
 	return sdp_window_arrived(&w, &d, false, now);
@@ -98,6 +98,13 @@ TEST(sdp_window_next__order)
 	/* Probed before it has sent all that it has. */
 	arrives(SDP_DATAGRAM_PROBE, 101, 0);
 	EXPECT_EQ(SDP_DATAGRAM_ACK, next());
+	/* The peer measures the time of the answer: it does not wait for a packet. */
+	sdp_window_tx_add(&w.tx, 1);
+	EXPECT_EQ(SDP_DATAGRAM_ACK, next());
+	d = control(SDP_DATAGRAM_ACK);
+	EXPECT_EQ(1, d.offset);
+	EXPECT_EQ(SDP_DATAGRAM_DATA, next());
+	sdp_window_packet(&w, &d, w.tx.sent, 1, now);
 	arrives(SDP_DATAGRAM_PROBE, 102, 0);
 	EXPECT_EQ(SDP_DATAGRAM_NACK, next());
 	EXPECT_EQ(SDP_PACKET_WRONG, arrives(SDP_DATAGRAM_PROBE, 101 + 77, 0));
@@ -120,7 +127,11 @@ TEST(sdp_window_expired__probes)
 		now += us;
 		EXPECT_TRUE(sdp_window_expired(&w, now));
 		EXPECT_EQ(SDP_DATAGRAM_PROBE, next());
-		EXPECT_EQ(config.tx_seq + 1, control(SDP_DATAGRAM_PROBE).seq);
+		d = control(SDP_DATAGRAM_PROBE);
+		EXPECT_EQ(config.tx_seq + 1, d.seq);
+		EXPECT_EQ(i + 1, d.offset);
+		EXPECT_EQ(w.tx.round << SDP_DATAGRAM_ROUND_SHIFT, d.flags);
+		w.tx.round = 2;
 		EXPECT_EQ(SDP_DATAGRAM_TYPES, next());
 	}
 	EXPECT_TRUE(sdp_window_wait(&w, now, &us));
@@ -171,6 +182,8 @@ TEST(sdp_window_arrived__both_halves)
 	EXPECT_EQ(SDP_PACKET_NONE, arrives(SDP_DATAGRAM_ACK, 0, 0));
 	EXPECT_EQ(SDP_PACKET_NONE, arrives(SDP_DATAGRAM_NACK, 0, 0));
 	EXPECT_EQ(SDP_DATAGRAM_DATA, next());
+	sdp_window_packet(&w, &sent, config.tx_seq, 2, now);
+	EXPECT_EQ(SDP_DATAGRAM_ACK_SOON | 1 << SDP_DATAGRAM_ROUND_SHIFT, sent.flags);
 }
 
 TEST_MAIN

@@ -6,7 +6,6 @@
 #include "window_rx.h"
 
 #define WINDOW	75
-#define RTT	1000
 
 static const u32 bases[] = {
 	0, 100, 0x7ffffff0U, 0x80000000U, 0xffffffe0U, 0xffffffffU,
@@ -29,15 +28,25 @@ static enum sdp_packet arrives(u32 at, u32 packets, u32 offset, u8 flags)
 		.flags = flags, .seq = first + at, .packets = packets, .offset = offset,
 	};
 
-	return sdp_window_rx_arrived(&rx, &d, RTT, now);
+	return sdp_window_rx_arrived(&rx, &d, now);
 }
 
 static struct sdp_datagram fill(enum sdp_datagram_type type)
 {
 	struct sdp_datagram d = { .type = type };
 
-	sdp_window_rx_fill(&rx, &d, now);
+	sdp_window_rx_fill(&rx, &d);
 	return d;
+}
+
+/* A Probe of a peer that has sent all packets before @seq. */
+static bool probed(u32 seq, u16 number, u8 flags)
+{
+	struct sdp_datagram d = {
+		.type = SDP_DATAGRAM_PROBE, .flags = flags, .seq = seq, .offset = number,
+	};
+
+	return sdp_window_rx_probed(&rx, &d);
 }
 
 /* I2: with messages of one packet, one acknowledgment for a quarter of the window. */
@@ -85,9 +94,13 @@ TEST(sdp_window_rx_arrived__chunk)
 	}
 }
 
-/* I1: a packet behind a gap is dropped, and one NACK goes for each gap and round trip. */
+/* Flags of a packet of a round. */
+#define ROUND(n)	((n) << SDP_DATAGRAM_ROUND_SHIFT)
+
+/* I1: a packet behind a gap is dropped, and one NACK goes for each gap and round. */
 TEST(sdp_window_rx_arrived__gap)
 {
+	struct sdp_datagram d;
 	u32 b;
 
 	for (b = 0; b < ARRAY_SIZE(bases); b++) {
@@ -101,20 +114,64 @@ TEST(sdp_window_rx_arrived__gap)
 		/* Data does not take its place. */
 		EXPECT_EQ(first + 2, fill(SDP_DATAGRAM_DATA).ack);
 		EXPECT_EQ(SDP_DATAGRAM_NACK, sdp_window_rx_due(&rx, now));
-		EXPECT_EQ(first + 2, fill(SDP_DATAGRAM_NACK).ack);
-		now += RTT - 1;
+		d = fill(SDP_DATAGRAM_NACK);
+		EXPECT_EQ(first + 2, d.ack);
+		EXPECT_EQ(ROUND(0), d.flags);
+		/* On the way before the sender has gone back, however long that takes. */
+		now += 1000000;
 		EXPECT_EQ(SDP_PACKET_AHEAD, arrives(5, 1, 0, 0));
 		EXPECT_EQ(SDP_DATAGRAM_DATA, sdp_window_rx_due(&rx, now));
 		/* What went again was lost again. */
-		now++;
-		EXPECT_EQ(SDP_PACKET_AHEAD, arrives(5, 1, 0, 0));
+		EXPECT_EQ(SDP_PACKET_AHEAD, arrives(5, 1, 0, ROUND(1)));
 		EXPECT_EQ(SDP_DATAGRAM_NACK, sdp_window_rx_due(&rx, now));
-		fill(SDP_DATAGRAM_NACK);
+		EXPECT_EQ(ROUND(1), fill(SDP_DATAGRAM_NACK).flags);
+		EXPECT_EQ(SDP_PACKET_AHEAD, arrives(6, 1, 0, ROUND(1)));
+		EXPECT_EQ(SDP_DATAGRAM_DATA, sdp_window_rx_due(&rx, now));
 		/* The gap is closed; the next one is another. */
-		EXPECT_EQ(SDP_PACKET_WHOLE, arrives(1, 3, 1, 0));
-		EXPECT_EQ(SDP_PACKET_AHEAD, arrives(5, 1, 0, 0));
+		EXPECT_EQ(SDP_PACKET_WHOLE, arrives(1, 3, 1, ROUND(1)));
+		EXPECT_EQ(SDP_PACKET_AHEAD, arrives(5, 1, 0, ROUND(1)));
 		EXPECT_EQ(SDP_DATAGRAM_NACK, sdp_window_rx_due(&rx, now));
 		EXPECT_EQ(first + 4, fill(SDP_DATAGRAM_NACK).ack);
+	}
+}
+
+/* A packet of an earlier round, which later ones have overtaken, shows nothing. */
+TEST(sdp_window_rx_arrived__rounds)
+{
+	u32 i;
+
+	begin(0xfffffffeU);
+	for (i = 0; i < 9; i++) {
+		EXPECT_EQ(SDP_PACKET_AHEAD, arrives(2, 1, 0, ROUND(i & 3)));
+		EXPECT_EQ(SDP_DATAGRAM_NACK, sdp_window_rx_due(&rx, now));
+		EXPECT_EQ(ROUND(i & 3), fill(SDP_DATAGRAM_NACK).flags);
+		arrives(2, 1, 0, ROUND((i - 1) & 3));
+		arrives(2, 1, 0, ROUND((i - 2) & 3));
+		EXPECT_EQ(SDP_DATAGRAM_DATA, sdp_window_rx_due(&rx, now));
+		arrives(2, 1, 0, ROUND(i & 3));
+		EXPECT_EQ(SDP_DATAGRAM_DATA, sdp_window_rx_due(&rx, now));
+	}
+	/* Also where the gap is another one, and when it asks for an acknowledgment. */
+	arrives(0, 1, 0, ROUND(0));
+	EXPECT_EQ(SDP_PACKET_AHEAD, arrives(3, 1, 0, ROUND(3)));
+	arrives(1, 3, 2, ROUND(3) | SDP_DATAGRAM_ACK_NOW);
+	fill(SDP_DATAGRAM_ACK);
+	EXPECT_EQ(SDP_DATAGRAM_DATA, sdp_window_rx_due(&rx, now));
+	EXPECT_EQ(SDP_PACKET_AHEAD, arrives(4, 1, 0, ROUND(0)));
+	EXPECT_EQ(SDP_DATAGRAM_NACK, sdp_window_rx_due(&rx, now));
+	/* Others have no round. */
+	EXPECT_EQ(0, fill(SDP_DATAGRAM_ACK).flags);
+}
+
+/* The round of a Probe counts, whatever it was before. */
+TEST(sdp_window_rx_probed__round)
+{
+	u32 i;
+
+	begin(5);
+	for (i = 0; i < 16; i++) {
+		EXPECT_TRUE(probed(first + 1, 1, ROUND(i * 7 & 3)));
+		EXPECT_EQ(ROUND(i * 7 & 3), fill(SDP_DATAGRAM_NACK).flags);
 	}
 }
 
@@ -226,23 +283,36 @@ TEST(sdp_window_rx_arrived__chunk_told_in_part)
 /* I4: a Probe is answered always. */
 TEST(sdp_window_rx_probed__answers)
 {
+	struct sdp_datagram d;
 	u32 b, i;
 
 	for (b = 0; b < ARRAY_SIZE(bases); b++) {
 		begin(bases[b]);
 		arrives(0, 3, 0, 0);
 		for (i = 0; i < 2; i++) {
-			EXPECT_TRUE(sdp_window_rx_probed(&rx, first + 3));
+			EXPECT_TRUE(probed(first + 3, 7, 0));
 			EXPECT_EQ(SDP_DATAGRAM_NACK, sdp_window_rx_due(&rx, now));
-			EXPECT_EQ(first + 1, fill(SDP_DATAGRAM_NACK).ack);
+			d = fill(SDP_DATAGRAM_NACK);
+			EXPECT_EQ(first + 1, d.ack);
+			EXPECT_EQ(7, d.offset);
 		}
 		for (i = 0; i < 2; i++) {
-			EXPECT_TRUE(sdp_window_rx_probed(&rx, first + 1 - i));
+			EXPECT_TRUE(probed(first + 1 - i, 8, 0));
+			EXPECT_TRUE(probed(first + 1 - i, 9, 0));
 			EXPECT_EQ(SDP_DATAGRAM_ACK, sdp_window_rx_due(&rx, now));
-			fill(SDP_DATAGRAM_ACK);
+			/* What has a packet does not answer it. */
+			EXPECT_EQ(0, fill(SDP_DATAGRAM_DATA).offset);
+			EXPECT_EQ(SDP_DATAGRAM_ACK, sdp_window_rx_due(&rx, now));
+			EXPECT_EQ(9, fill(SDP_DATAGRAM_ACK).offset);
+			EXPECT_EQ(SDP_DATAGRAM_DATA, sdp_window_rx_due(&rx, now));
+			EXPECT_EQ(0, fill(SDP_DATAGRAM_ACK).offset);
 		}
-		EXPECT_TRUE(sdp_window_rx_probed(&rx, first + 1 + WINDOW));
-		EXPECT_FALSE(sdp_window_rx_probed(&rx, first + 2 + WINDOW));
+		EXPECT_FALSE(probed(first + 2 + WINDOW, 1, 0));
+		EXPECT_EQ(SDP_DATAGRAM_DATA, sdp_window_rx_due(&rx, now));
+		EXPECT_TRUE(probed(first + 1 + WINDOW, 1, 0));
+		/* An answer with less does not revoke the NACK that is due. */
+		EXPECT_TRUE(probed(first, 2, 0));
+		EXPECT_EQ(SDP_DATAGRAM_NACK, sdp_window_rx_due(&rx, now));
 	}
 }
 

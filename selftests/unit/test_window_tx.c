@@ -42,12 +42,15 @@ static u32 send_all(void)
 	return n;
 }
 
+/* A NACK is of the newest round. */
 static enum sdp_violation hears(enum sdp_datagram_type type, u32 ack, u8 flags, u16 window)
 {
 	struct sdp_datagram d = {
 		.type = type, .flags = flags, .window = window, .ack = first + ack,
 	};
 
+	if (type == SDP_DATAGRAM_NACK)
+		d.flags |= tx.round << SDP_DATAGRAM_ROUND_SHIFT;
 	return sdp_window_tx_heard(&tx, &d, now);
 }
 
@@ -129,24 +132,24 @@ TEST(sdp_window_tx_heard__older_and_wrong)
 /* I1: a NACK makes the first missing packet and all behind it go again, each time half as many. */
 TEST(sdp_window_tx_heard__goes_back)
 {
+	struct sdp_datagram d = { .type = SDP_DATAGRAM_NACK, .window = WINDOW };
 	u32 b, before;
 
 	for (b = 0; b < ARRAY_SIZE(bases); b++) {
 		begin(bases[b]);
-		sdp_rto_measured(&tx.rto, 100, true);
 		add_all(1);
 		EXPECT_EQ(75, send_all());
-		now += 100;
 		NACKED(20);
 		EXPECT_EQ(first + 20, tx.sent);
+		EXPECT_EQ(1, tx.round);
 		EXPECT_EQ(37, send_all());
-		/* The network has doubled the NACK. */
-		now += 49;
-		NACKED(20);
+		/* The network has doubled the NACK, or it was sent before anything came again. */
+		d.ack = first + 20;
+		EXPECT_EQ(SDP_VALID, sdp_window_tx_heard(&tx, &d, now));
 		EXPECT_EQ(first + 57, tx.sent);
-		now++;
 		NACKED(20);
 		EXPECT_EQ(first + 20, tx.sent);
+		EXPECT_EQ(2, tx.round);
 		EXPECT_EQ(18, send_all());
 		/* A later gap is another one. */
 		NACKED(30);
@@ -247,7 +250,7 @@ TEST(sdp_window_tx_stuck__shrunk)
 		EXPECT_FALSE(sdp_window_tx_stuck(&tx));
 		hears(SDP_DATAGRAM_DATA, 5, SDP_DATAGRAM_CE, WINDOW);
 		EXPECT_TRUE(sdp_window_tx_stuck(&tx));
-		sdp_window_tx_probed(&tx);
+		sdp_window_tx_probed(&tx, now);
 		EXPECT_FALSE(sdp_window_tx_stuck(&tx));
 		/* What has asked is acknowledged, and still nothing may be sent. */
 		ACKED(7);
@@ -418,6 +421,138 @@ TEST(sdp_window_tx_heard__measures)
 	send_all();
 	ACKED(152);
 	EXPECT_EQ(0, tx.rto.doubled);
+}
+
+/* A datagram of the first round. */
+static void answer(enum sdp_datagram_type type, u16 number)
+{
+	struct sdp_datagram d = {
+		.type = type, .window = WINDOW, .ack = first, .offset = number,
+	};
+
+	sdp_window_tx_heard(&tx, &d, now);
+}
+
+/* Waits until a Probe is due. Returns its number, or 0 when none is. */
+static u16 probe_when_due(void)
+{
+	u32 us;
+
+	if (!sdp_window_tx_wait(&tx, now, &us))
+		return 0;
+	now += us;
+	if (sdp_window_tx_expired(&tx, now) != SDP_TIMER_PROBE)
+		return 0;
+	return sdp_window_tx_probed(&tx, now);
+}
+
+/* I4: the answer to the newest Probe ends the doubling, and is measured, once. */
+TEST(sdp_window_tx_heard__answers_probe)
+{
+	u32 b, number;
+
+	for (b = 0; b < ARRAY_SIZE(bases); b++) {
+		begin(bases[b]);
+		/* There is no Probe that this could answer. */
+		answer(SDP_DATAGRAM_ACK, 0);
+		EXPECT_EQ(0, tx.rto.srtt);
+		sdp_window_tx_add(&tx, 1);
+		send_all();
+		number = probe_when_due();
+		EXPECT_EQ(1, number);
+		/* The place of a packet in its message is no number of a Probe. */
+		answer(SDP_DATAGRAM_DATA, number);
+		EXPECT_EQ(0, tx.rto.srtt);
+		now += 300;
+		/* An ACK that was on its way. */
+		answer(SDP_DATAGRAM_ACK, 0);
+		EXPECT_EQ(1, tx.rto.doubled);
+		answer(SDP_DATAGRAM_NACK, number);
+		EXPECT_EQ(300, tx.rto.srtt);
+		EXPECT_EQ(0, tx.rto.doubled);
+		/* The network has doubled it. */
+		now += 1000;
+		answer(SDP_DATAGRAM_NACK, number);
+		EXPECT_EQ(300, tx.rto.srtt);
+		/* The answer to the one before says nothing of this one. */
+		number = probe_when_due();
+		EXPECT_EQ(2, number);
+		EXPECT_EQ(3, probe_when_due());
+		now += 300;
+		answer(SDP_DATAGRAM_ACK, number);
+		EXPECT_EQ(300, tx.rto.srtt);
+		EXPECT_EQ(2, tx.rto.doubled);
+		answer(SDP_DATAGRAM_ACK, 3);
+		EXPECT_EQ(0, tx.rto.doubled);
+	}
+	/* 0 would be the answer to none. */
+	tx.probe = 0xffff;
+	EXPECT_EQ(1, sdp_window_tx_probed(&tx, now));
+}
+
+/*
+ * I4: Probes are answered, and nothing else comes of it: the path takes no packets. The timeout
+ * doubles after all, so that the connection does not end at once, nor go back at that rate.
+ */
+TEST(sdp_window_tx_heard__answers_without_progress)
+{
+	u32 i, us, start;
+
+	begin(0x80000000U);
+	start = now;
+	sdp_window_tx_add(&tx, 1);
+	for (i = 0; i < 4 * RETRIES; i++) {
+		struct sdp_datagram d = {
+			.type = SDP_DATAGRAM_NACK, .window = WINDOW, .ack = first,
+		};
+
+		send_all();
+		d.offset = probe_when_due();
+		EXPECT_EQ(i + 1, d.offset);
+		now += 100;
+		d.flags = tx.round << SDP_DATAGRAM_ROUND_SHIFT;
+		EXPECT_EQ(SDP_VALID, sdp_window_tx_heard(&tx, &d, now));
+		EXPECT_EQ(i + 1 > RETRIES ? i + 1 - RETRIES : 0, tx.rto.doubled);
+		EXPECT_EQ(first, tx.sent);
+	}
+	send_all();
+	sdp_window_tx_wait(&tx, now, &us);
+	EXPECT_EQ(SDP_TIMER_DEAD, sdp_window_tx_expired(&tx, now + us));
+	EXPECT_LE(8000000, now + us - start);
+	/* Progress ends that. */
+	begin(7);
+	tx.fruitless = 2 * RETRIES;
+	sdp_window_tx_add(&tx, 2);
+	send_all();
+	ACKED(1);
+	answer(SDP_DATAGRAM_ACK, probe_when_due());
+	EXPECT_EQ(0, tx.rto.doubled);
+}
+
+/* I1: NACKs without progress are heeded a few times in each timeout, whatever round they name. */
+TEST(sdp_window_tx_heard__nacks_without_progress)
+{
+	u32 i;
+
+	begin(0xfffffff0U);
+	sdp_window_tx_add(&tx, 4);
+	for (i = 0; i < 10; i++) {
+		send_all();
+		NACKED(0);
+		EXPECT_EQ(i < SDP_WINDOW_BACKS_MAX, tx.sent == first);
+	}
+	EXPECT_EQ(SDP_WINDOW_BACKS_MAX, tx.round);
+	EXPECT_EQ(1, probe_when_due());
+	NACKED(0);
+	EXPECT_EQ(first, tx.sent);
+	EXPECT_EQ(0, tx.round);
+	send_all();
+	ACKED(1);
+	for (i = 0; i < SDP_WINDOW_BACKS_MAX; i++) {
+		NACKED(1);
+		EXPECT_EQ(first + 1, tx.sent);
+		send_all();
+	}
 }
 
 TEST_MAIN

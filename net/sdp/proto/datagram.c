@@ -4,7 +4,8 @@
  *
  * datagram.h describes it. The bytes:
  *	0: version, 4 bits, and type, 4 bits   1: flags   2: window   4: to
- *	8: from   12: seq   16: ack   20: offset   22: packets
+ *	8: from   12: seq   16: ack   20: offset, or number of a Probe
+ *	22: packets
  */
 #include "chunk.h"
 #include "datagram.h"
@@ -36,17 +37,42 @@ static const u8 body_len[SDP_DATAGRAM_TYPES] = {
 	[SDP_DATAGRAM_OPEN_REJECT] = SDP_OPEN_REJECT_LEN,
 };
 
+/* A Probe has a number, and an ACK or NACK that of the Probe it answers. */
+static bool number_fits(const struct sdp_datagram *d)
+{
+	switch (d->type) {
+	case SDP_DATAGRAM_PROBE:
+		return d->offset;
+	case SDP_DATAGRAM_ACK:
+	case SDP_DATAGRAM_NACK:
+		return true;
+	default:
+		return !d->offset;
+	}
+}
+
+static bool flags_fit(const struct sdp_datagram *d)
+{
+	if (d->flags & SDP_DATAGRAM_GOES_ON && d->type != SDP_DATAGRAM_RESET)
+		return false;
+	if (d->flags & SDP_DATAGRAM_ROUND_MASK &&
+	    d->type != SDP_DATAGRAM_DATA && d->type != SDP_DATAGRAM_PROBE &&
+	    d->type != SDP_DATAGRAM_NACK)
+		return false;
+	return !(d->flags & ~SDP_DATAGRAM_FLAGS_ALL);
+}
+
 static enum sdp_violation datagram_check(const struct sdp_datagram *d, u32 body)
 {
-	if (d->flags & ~SDP_DATAGRAM_FLAGS_ALL ||
-	    (d->flags & SDP_DATAGRAM_GOES_ON && d->type != SDP_DATAGRAM_RESET))
+	if (!flags_fit(d))
 		return SDP_BAD_FLAGS;
 	if (!d->window || d->window > SDP_WINDOW_ACCEPTING)
 		return SDP_BAD_FIELD;
 	if (d->type != SDP_DATAGRAM_DATA) {
 		if (body != body_len[d->type])
 			return SDP_BAD_LEN;
-		return d->offset || d->packets ? SDP_BAD_FIELD : SDP_VALID;
+		return d->packets || !number_fits(d) ? SDP_BAD_FIELD :
+						       SDP_VALID;
 	}
 	if (!body)
 		return SDP_BAD_LEN;

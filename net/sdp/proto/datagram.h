@@ -61,7 +61,16 @@ enum sdp_datagram_type {
 #define SDP_DATAGRAM_ACK_NOW	0x02	/* acknowledge now: the sender waits */
 #define SDP_DATAGRAM_CE		0x04	/* packets met congestion */
 #define SDP_DATAGRAM_GOES_ON	0x08	/* Reset: of this link alone */
-#define SDP_DATAGRAM_FLAGS_ALL	0x0f
+#define SDP_DATAGRAM_FLAGS_ALL	0x3f
+
+/*
+ * Bits 4 and 5 of the flags of Data, Probe and NACK: the round. A sender begins
+ * a new one each time that it goes back; they count modulo 4. So its peer can
+ * tell what was sent after that from what was on the way before. In a NACK it
+ * names the newest round from which something has come.
+ */
+#define SDP_DATAGRAM_ROUND_SHIFT	4
+#define SDP_DATAGRAM_ROUND_MASK		0x30
 
 /**
  * struct sdp_datagram - a decoded header
@@ -73,7 +82,8 @@ enum sdp_datagram_type {
  * @seq: Data: number of the first packet of the message. Others: of the first
  *	packet that has not been sent
  * @ack: first packet that the sender of this datagram lacks; it has all before
- * @offset: Data: place of the packet in the message, from 0
+ * @offset: Data: place of the packet in the message, from 0. Probe: its number,
+ *	from 1. ACK, NACK: number of the Probe that is answered, or 0. Others: 0
  * @packets: Data: number of packets of the message
  */
 struct sdp_datagram {
@@ -97,6 +107,17 @@ struct sdp_datagram {
 static inline u32 sdp_window_quarter(u32 window)
 {
 	return (window + 3) / 4;
+}
+
+/**
+ * sdp_datagram_round() - round of a datagram
+ * @d: Data, Probe or NACK
+ *
+ * Return: 0 to 3.
+ */
+static inline u8 sdp_datagram_round(const struct sdp_datagram *d)
+{
+	return (d->flags & SDP_DATAGRAM_ROUND_MASK) >> SDP_DATAGRAM_ROUND_SHIFT;
 }
 
 void sdp_datagram_build(u8 *buf, const struct sdp_datagram *d);

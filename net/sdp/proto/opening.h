@@ -15,8 +15,9 @@
  * and a Challenge is shorter than the Open, so nobody is flooded by way of it.
  *
  * An Open carries Hello, an OpenAck HelloAck, as the private data of the CM do.
- * The time from the first Open to its Challenge is that of a round trip, which
- * both ends have to know (window.h). The second Open tells the listening end.
+ * The time from the first Open to its Challenge is that of a round trip, from
+ * which both ends have their first timeout (rto.h). The second Open tells it to
+ * the listening end.
  *
  * Any of these messages may get lost. The connecting end repeats its Open,
  * after a time that doubles; the listening end answers.

@@ -10,18 +10,15 @@
  * sdp_rto_measured() - a round trip has been measured
  * @r: timeout
  * @us: how long it took
- * @prompt: the acknowledgment did not wait for an answer of the application
  *
  * The weights are those of TCP: an eighth for the time, a quarter for its
  * variation.
  */
-void sdp_rto_measured(struct sdp_rto *r, u32 us, bool prompt)
+void sdp_rto_measured(struct sdp_rto *r, u32 us)
 {
 	u32 off;
 
 	us = min(max(us, 1U), (u32)SDP_RTO_MAX_US);
-	if (prompt)
-		r->rtt = r->rtt ? max((7 * r->rtt + us) / 8, 1U) : us;
 	if (!r->srtt) {
 		r->srtt = us;
 		r->var = us / 2;
@@ -45,15 +42,4 @@ u32 sdp_rto_us(const struct sdp_rto *r)
 
 	us = max(us, (u64)SDP_RTO_MIN_US) << min((u32)r->doubled, 16U);
 	return min(us, (u64)SDP_RTO_MAX_US);
-}
-
-/**
- * sdp_rto_rtt() - how long a round trip on the network takes
- * @r: timeout
- *
- * Return: microseconds; the shortest timeout while nothing has been measured.
- */
-u32 sdp_rto_rtt(const struct sdp_rto *r)
-{
-	return r->rtt ? r->rtt : SDP_RTO_MIN_US;
 }

@@ -17,7 +17,7 @@ void sdp_window_init(struct sdp_window *w, const struct sdp_window_config *c)
 	sdp_window_rx_init(&w->rx, c->rx_seq, c->rx_window);
 	w->tx.theirs = min(c->their_window, c->tx_window);
 	w->probe = false;
-	sdp_rto_measured(&w->tx.rto, c->rtt, true);
+	sdp_rto_measured(&w->tx.rto, c->rtt);
 }
 
 /**
@@ -42,11 +42,10 @@ enum sdp_packet sdp_window_arrived(struct sdp_window *w,
 		sdp_window_rx_congested(&w->rx);
 	switch (d->type) {
 	case SDP_DATAGRAM_DATA:
-		return sdp_window_rx_arrived(&w->rx, d, sdp_rto_rtt(&w->tx.rto),
-					     now);
+		return sdp_window_rx_arrived(&w->rx, d, now);
 	case SDP_DATAGRAM_PROBE:
-		return sdp_window_rx_probed(&w->rx, d->seq) ? SDP_PACKET_NONE :
-							      SDP_PACKET_WRONG;
+		return sdp_window_rx_probed(&w->rx, d) ? SDP_PACKET_NONE :
+							 SDP_PACKET_WRONG;
 	default:
 		return SDP_PACKET_NONE;
 	}
@@ -58,7 +57,8 @@ enum sdp_packet sdp_window_arrived(struct sdp_window *w,
  * @now: the time
  * @type: filled in: Data for packet @w->tx.sent, NACK, Probe or ACK
  *
- * A NACK is first, because the peer may send in vain until it comes. An ACK is
+ * A NACK is first, because the peer may send in vain until it comes, and so is
+ * the answer to a Probe, of which the peer measures the time. Another ACK is
  * last: a packet of ours would carry the acknowledgment as well.
  *
  * Return: false if nothing is.
@@ -69,7 +69,7 @@ bool sdp_window_next(const struct sdp_window *w, u32 now,
 	enum sdp_datagram_type due = sdp_window_rx_due(&w->rx, now);
 
 	*type = due;
-	if (due == SDP_DATAGRAM_NACK)
+	if (due == SDP_DATAGRAM_NACK || w->rx.probe)
 		return true;
 	if (w->probe || sdp_window_tx_stuck(&w->tx))
 		*type = SDP_DATAGRAM_PROBE;
@@ -97,7 +97,8 @@ void sdp_window_packet(struct sdp_window *w, struct sdp_datagram *d, u32 seq,
 	d->offset = w->tx.sent - seq;
 	d->flags = sdp_window_tx_flags(&w->tx, d->offset + 1U == packets);
 	sdp_window_tx_sent(&w->tx, d->flags, now);
-	sdp_window_rx_fill(&w->rx, d, now);
+	d->flags |= w->tx.round << SDP_DATAGRAM_ROUND_SHIFT;
+	sdp_window_rx_fill(&w->rx, d);
 }
 
 /**
@@ -117,9 +118,10 @@ void sdp_window_control(struct sdp_window *w, struct sdp_datagram *d,
 	d->packets = 0;
 	if (type == SDP_DATAGRAM_PROBE) {
 		w->probe = false;
-		sdp_window_tx_probed(&w->tx);
+		d->offset = sdp_window_tx_probed(&w->tx, now);
+		d->flags = w->tx.round << SDP_DATAGRAM_ROUND_SHIFT;
 	}
-	sdp_window_rx_fill(&w->rx, d, now);
+	sdp_window_rx_fill(&w->rx, d);
 }
 
 /**

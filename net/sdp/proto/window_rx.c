@@ -43,12 +43,30 @@ static void ack_soon(struct sdp_window_rx *w, u32 now)
 	w->soon = true;
 }
 
-/* One NACK for each gap and round trip. @rtt: how long that takes. */
-static void miss(struct sdp_window_rx *w, u32 rtt, u32 now)
+/*
+ * One NACK for each gap and round: the next one when the sender has gone back
+ * and the missing packet has got lost again. If a NACK gets lost, the sender's
+ * Probe brings another one.
+ */
+static void miss(struct sdp_window_rx *w)
 {
 	if (!w->gap || w->nacked != sdp_window_rx_ack(w) ||
-	    now - w->nacked_at >= rtt)
+	    w->nack_round != w->round)
 		w->nack = true;
+}
+
+/*
+ * Returns whether a packet is of an earlier round. Later packets have overtaken
+ * it, and those between them may just as well be on their way.
+ */
+static bool is_late(struct sdp_window_rx *w, const struct sdp_datagram *d)
+{
+	u8 ahead = (sdp_datagram_round(d) - w->round) & 3;
+
+	/* The peer begins no round before we have got something of the last. */
+	if (ahead == 1)
+		w->round = sdp_datagram_round(d);
+	return ahead > 1;
 }
 
 /* The first missing packet is another one now. */
@@ -69,7 +87,7 @@ static void advanced(struct sdp_window_rx *w)
  * that an earlier one is missing. If it was dropped, it will ask again.
  */
 static void asks(struct sdp_window_rx *w, const struct sdp_datagram *d,
-		 bool dropped, u32 rtt, u32 now)
+		 bool dropped, bool late, u32 now)
 {
 	u32 packet = d->seq + d->offset;
 
@@ -82,7 +100,8 @@ static void asks(struct sdp_window_rx *w, const struct sdp_datagram *d,
 	if (!w->asking || sdp_seq_after(packet, w->asked))
 		w->asked = packet;
 	w->asking = true;
-	miss(w, rtt, now);
+	if (!late)
+		miss(w);
 }
 
 /* A packet of the message that is arriving. */
@@ -115,16 +134,15 @@ static enum sdp_packet take(struct sdp_window_rx *w,
  * sdp_window_rx_arrived() - a packet has arrived (I1, I3)
  * @w: receiving half
  * @d: its header, which sdp_datagram_parse() has accepted
- * @rtt: how long a round trip takes, microseconds
  * @now: the time
  *
  * Return: what to do with the packet.
  */
 enum sdp_packet sdp_window_rx_arrived(struct sdp_window_rx *w,
-				      const struct sdp_datagram *d, u32 rtt,
-				      u32 now)
+				      const struct sdp_datagram *d, u32 now)
 {
 	enum sdp_packet what = SDP_PACKET_AHEAD;
+	bool late = is_late(w, d);
 
 	if (d->seq == w->next) {
 		what = take(w, d, now);
@@ -134,35 +152,36 @@ enum sdp_packet sdp_window_rx_arrived(struct sdp_window_rx *w,
 		what = SDP_PACKET_AGAIN;
 	} else if (beyond(w, d->seq + d->offset + 1)) {
 		what = SDP_PACKET_WRONG;
-	} else {
-		miss(w, rtt, now);
+	} else if (!late) {
+		miss(w);
 	}
 	if (what == SDP_PACKET_WRONG)
 		return what;
 	if (d->flags & (SDP_DATAGRAM_ACK_NOW | SDP_DATAGRAM_ACK_SOON))
-		asks(w, d, what == SDP_PACKET_AHEAD, rtt, now);
+		asks(w, d, what == SDP_PACKET_AHEAD, late, now);
 	return what;
 }
 
 /**
  * sdp_window_rx_probed() - a Probe has arrived, so an answer is due (I4)
  * @w: receiving half
- * @seq: first packet that the peer has not sent
+ * @d: its header, which sdp_datagram_parse() has accepted
  *
- * A NACK is due if packets before @seq are missing, otherwise an ACK.
+ * A NACK is due if packets are missing that the peer has sent, otherwise an
+ * ACK. The round is that of the Probe, whatever packets of long ago have said.
  *
- * Return: false if @seq is beyond the window.
+ * Return: false if the peer says that it has sent packets beyond the window.
  */
-bool sdp_window_rx_probed(struct sdp_window_rx *w, u32 seq)
+bool sdp_window_rx_probed(struct sdp_window_rx *w, const struct sdp_datagram *d)
 {
-	u32 ack = sdp_window_rx_ack(w);
+	bool missing = sdp_seq_after(d->seq, sdp_window_rx_ack(w));
 
-	if (!sdp_seq_after(seq, ack)) {
-		w->now = true;
-		return true;
-	}
-	w->nack = !beyond(w, seq);
-	return w->nack;
+	if (missing && beyond(w, d->seq))
+		return false;
+	w->probe = d->offset;
+	w->round = sdp_datagram_round(d);
+	w->nack = w->nack || missing;
+	return true;
 }
 
 /**
@@ -191,7 +210,7 @@ enum sdp_datagram_type sdp_window_rx_due(const struct sdp_window_rx *w, u32 now)
 {
 	if (w->nack)
 		return SDP_DATAGRAM_NACK;
-	if (w->now || soon_over(w, now))
+	if (w->now || w->probe || soon_over(w, now))
 		return SDP_DATAGRAM_ACK;
 	return SDP_DATAGRAM_DATA;
 }
@@ -215,23 +234,27 @@ bool sdp_window_rx_wait(const struct sdp_window_rx *w, u32 now, u32 *us)
 /**
  * sdp_window_rx_fill() - a datagram is sent: let it acknowledge
  * @w: receiving half
- * @d: header; its type is set. @ack, @window and a flag are filled in
- * @now: the time
+ * @d: header; its type is set. @ack, @window and some flags are filled in
  *
  * With any datagram the peer learns what has arrived, but only a NACK makes it
- * send again what has not.
+ * send again what has not. A NACK or an ACK answers the newest Probe that has
+ * come.
  */
-void sdp_window_rx_fill(struct sdp_window_rx *w, struct sdp_datagram *d,
-			u32 now)
+void sdp_window_rx_fill(struct sdp_window_rx *w, struct sdp_datagram *d)
 {
 	d->ack = sdp_window_rx_ack(w);
 	d->window = w->window;
 	if (w->ce)
 		d->flags |= SDP_DATAGRAM_CE;
+	if (d->type == SDP_DATAGRAM_NACK || d->type == SDP_DATAGRAM_ACK) {
+		d->offset = w->probe;
+		w->probe = 0;
+	}
 	if (d->type == SDP_DATAGRAM_NACK) {
+		d->flags |= w->round << SDP_DATAGRAM_ROUND_SHIFT;
 		w->gap = true;
 		w->nacked = d->ack;
-		w->nacked_at = now;
+		w->nack_round = w->round;
 		w->nack = false;
 	}
 	w->told = w->next;

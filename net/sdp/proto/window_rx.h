@@ -10,7 +10,8 @@
  *			acknowledgment was lost.
  *	behind it	something is missing. A negative acknowledgment (NACK)
  *			makes the sender go back to the first missing packet.
- *			One NACK is sent for each gap and round trip.
+ *			One NACK is sent for each gap, and another one each time
+ *			that the sender has gone back in vain.
  *
  * So is one when a packet within the message asks for an acknowledgment and an
  * earlier one has not come.
@@ -65,10 +66,12 @@ enum sdp_packet {
  * @asked: newest packet that has overtaken others and asks for an
  *	acknowledgment; valid with @asking
  * @nacked: what the newest NACK asked for; valid with @gap
- * @nacked_at: when it was sent; valid with @gap
  * @soon_at: when an acknowledgment became due soon; valid with @soon
+ * @probe: number of the Probe that is to be answered, or 0
+ * @round: newest round of the peer from which something has come, 0 to 3
  * @window: packets that the peer may send beyond an acknowledgment
  * @gap: a NACK was sent, and what it asked for has not arrived
+ * @nack_round: @round when the newest NACK was sent; valid with @gap
  * @asking: an acknowledgment is due at once whenever it is a later one, until
  *	it covers @asked
  * @soon: an acknowledgment is due soon
@@ -82,10 +85,12 @@ struct sdp_window_rx {
 	u32 told;
 	u32 asked;
 	u32 nacked;
-	u32 nacked_at;
 	u32 soon_at;
+	u16 probe;
+	u8 round;
 	u8 window;
 	u8 gap : 1;
+	u8 nack_round : 2;
 	u8 asking : 1;
 	u8 soon : 1;
 	u8 now : 1;
@@ -96,15 +101,14 @@ struct sdp_window_rx {
 
 void sdp_window_rx_init(struct sdp_window_rx *w, u32 seq, u32 window);
 enum sdp_packet sdp_window_rx_arrived(struct sdp_window_rx *w,
-				      const struct sdp_datagram *d, u32 rtt,
-				      u32 now);
-bool sdp_window_rx_probed(struct sdp_window_rx *w, u32 seq);
+				      const struct sdp_datagram *d, u32 now);
+bool sdp_window_rx_probed(struct sdp_window_rx *w,
+			  const struct sdp_datagram *d);
 void sdp_window_rx_congested(struct sdp_window_rx *w);
 u32 sdp_window_rx_ack(const struct sdp_window_rx *w);
 enum sdp_datagram_type sdp_window_rx_due(const struct sdp_window_rx *w,
 					 u32 now);
 bool sdp_window_rx_wait(const struct sdp_window_rx *w, u32 now, u32 *us);
-void sdp_window_rx_fill(struct sdp_window_rx *w, struct sdp_datagram *d,
-			u32 now);
+void sdp_window_rx_fill(struct sdp_window_rx *w, struct sdp_datagram *d);
 
 #endif /* SDP_PROTO_WINDOW_RX_H */

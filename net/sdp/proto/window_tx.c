@@ -125,7 +125,6 @@ void sdp_window_tx_sent(struct sdp_window_tx *w, u8 flags, u32 now)
 			w->timed = w->sent;
 			w->timed_at = now;
 			w->timing = true;
-			w->prompt = !(flags & SDP_DATAGRAM_ACK_SOON);
 		}
 	}
 	w->sent++;
@@ -149,10 +148,18 @@ bool sdp_window_tx_stuck(const struct sdp_window_tx *w)
 /**
  * sdp_window_tx_probed() - a Probe is sent: it asks for an acknowledgment
  * @w: sending half
+ * @now: the time
+ *
+ * Return: its number, which the answer will carry.
  */
-void sdp_window_tx_probed(struct sdp_window_tx *w)
+u16 sdp_window_tx_probed(struct sdp_window_tx *w, u32 now)
 {
 	w->asked = w->top;
+	/* 0 is the number of none. */
+	w->probe = (u16)(w->probe + 1) ?: 1;
+	w->probed_at = now;
+	w->probing = true;
+	return w->probe;
 }
 
 /* Counts once for all that was sent before it was noticed. */
@@ -166,7 +173,7 @@ static void congested(struct sdp_window_tx *w)
 static void acked(struct sdp_window_tx *w, u32 ack, u32 now)
 {
 	if (w->timing && sdp_seq_after(ack, w->timed)) {
-		sdp_rto_measured(&w->rto, now - w->timed_at, w->prompt);
+		sdp_rto_measured(&w->rto, now - w->timed_at);
 		w->timing = false;
 	}
 	sdp_congestion_acked(&w->congestion, ack - w->acked);
@@ -187,30 +194,51 @@ static void acked(struct sdp_window_tx *w, u32 ack, u32 now)
 		w->rto.doubled = 0;
 	w->tries = 0;
 	w->fruitless = 0;
-	w->nacked = false;
+	w->backs = 0;
 	if (w->recovering && !sdp_seq_after(w->recover, ack))
 		w->recovering = false;
 }
 
 /*
- * The network may double a NACK. A second one of the same gap comes a round
- * trip later, by the peer's clock, so half of it is a safe distance.
+ * A NACK says that something of its round is missing. If it is of an earlier
+ * round we have gone back since: the network has doubled or delayed it, or the
+ * peer has sent it before it got anything of this one. So we are at most one
+ * round ahead of the peer. A peer that makes us go back without any progress
+ * can do so a few times in each timeout.
  */
-static bool nack_is_new(const struct sdp_window_tx *w, u32 now)
+static void nacked(struct sdp_window_tx *w, const struct sdp_datagram *d)
 {
-	return !w->nacked || now - w->nack_at >= sdp_rto_rtt(&w->rto) / 2;
-}
-
-static void go_back(struct sdp_window_tx *w, u32 now)
-{
-	if (w->acked == w->top || !nack_is_new(w, now))
+	if (w->acked == w->top || sdp_datagram_round(d) != w->round ||
+	    w->backs == SDP_WINDOW_BACKS_MAX)
 		return;
-	w->nacked = true;
-	w->nack_at = now;
+	w->backs++;
+	w->round = (w->round + 1) & 3;
 	w->sent = w->acked;
 	w->asked = w->acked;
 	w->timing = false;
 	congested(w);
+}
+
+static bool answers_probe(const struct sdp_window_tx *w,
+			  const struct sdp_datagram *d)
+{
+	return w->probing && d->offset == w->probe &&
+	       (d->type == SDP_DATAGRAM_ACK || d->type == SDP_DATAGRAM_NACK);
+}
+
+/*
+ * The newest Probe has been answered. Unlike an acknowledgment of a packet that
+ * has gone twice, its answer cannot be that of another one. So the timeout is
+ * known again, although nothing makes progress without Probes: where every
+ * fifth datagram is lost, hardly anything does. If there is no progress at all
+ * the path takes Probes but no packets, so it doubles again after a while.
+ */
+static void answered(struct sdp_window_tx *w, u32 now)
+{
+	sdp_rto_measured(&w->rto, now - w->probed_at);
+	w->rto.doubled =
+		w->fruitless > w->retries ? w->fruitless - w->retries : 0;
+	w->probing = false;
 }
 
 /**
@@ -240,10 +268,12 @@ enum sdp_violation sdp_window_tx_heard(struct sdp_window_tx *w,
 		congested(w);
 	/* Packets were dropped, also if what was missing has come meanwhile. */
 	if (d->type == SDP_DATAGRAM_NACK)
-		go_back(w, now);
-	/* An answer, so the peer is alive, if without progress. */
-	if (!old && d->type != SDP_DATAGRAM_DATA &&
-	    d->type != SDP_DATAGRAM_PROBE)
+		nacked(w, d);
+	if (answers_probe(w, d))
+		answered(w, now);
+	/* The peer is alive, if without progress. */
+	if (!old && (d->type == SDP_DATAGRAM_ACK ||
+		     d->type == SDP_DATAGRAM_NACK))
 		w->tries = 0;
 	return SDP_VALID;
 }
@@ -273,7 +303,7 @@ enum sdp_window_timer sdp_window_tx_expired(struct sdp_window_tx *w, u32 now)
 		w->rto.doubled++;
 	w->since = now;
 	w->timing = false;
-	w->nacked = false;
+	w->backs = 0;
 	return SDP_TIMER_PROBE;
 }
 

@@ -41,21 +41,24 @@
  * @asked: the newest packet that asked for an acknowledgment is before this one
  * @recover: a mark of congestion counts once until the peer has acknowledged
  *	all packets before this one; valid with @recovering
- * @nack_at: when the newest NACK came; valid with @nacked
  * @timed: packet whose round trip is being measured; valid with @timing
  * @timed_at: when it was sent; valid with @timing
+ * @probed_at: when the newest Probe was sent; valid with @probing
  * @since: when there was progress, or a Probe was due, or the first packet was
  *	sent; valid while packets are on the way
+ * @probe: number of the newest Probe; 0 before the first one
+ * @round: what packets say that are sent now: how often we have gone back, 0 to
+ *	3
  * @window: packets that may be unacknowledged
  * @theirs: packets that the peer takes beyond its acknowledgment
- * @tries: Probes since an answer
+ * @tries: Probes since a sign of life, an ACK or NACK
  * @fruitless: Probes since progress
  * @retries: so many @tries are the end of the connection, and four times as
  *	many that were @fruitless
- * @nacked: a NACK has come, and no acknowledgment that goes further
+ * @backs: how often we have gone back without progress since a Probe was due
  * @timing: a round trip is being measured
- * @prompt: the one whose packet does not ask for an acknowledgment that is late
  * @recovering: @recover is valid
+ * @probing: the newest Probe has not been answered
  * @congestion: congestion window
  * @rto: timeout
  */
@@ -67,19 +70,21 @@ struct sdp_window_tx {
 	u32 bulk[2];
 	u32 asked;
 	u32 recover;
-	u32 nack_at;
 	u32 timed;
 	u32 timed_at;
+	u32 probed_at;
 	u32 since;
+	u16 probe;
+	u8 round;
 	u8 window;
 	u8 theirs;
 	u8 tries;
 	u8 fruitless;
 	u8 retries;
-	u8 nacked : 1;
+	u8 backs : 2;
 	u8 timing : 1;
-	u8 prompt : 1;
 	u8 recovering : 1;
+	u8 probing : 1;
 	struct sdp_congestion congestion;
 	struct sdp_rto rto;
 };
@@ -96,6 +101,9 @@ enum sdp_window_timer {
 	SDP_TIMER_DEAD,
 };
 
+/* How often one packet may be sent again before a Probe is due. */
+#define SDP_WINDOW_BACKS_MAX	3
+
 /* Most retries: four times as many have to be counted. */
 #define SDP_WINDOW_RETRIES_MAX	63
 
@@ -107,7 +115,7 @@ bool sdp_window_tx_may_send(const struct sdp_window_tx *w);
 u8 sdp_window_tx_flags(const struct sdp_window_tx *w, bool last_of_chunk);
 void sdp_window_tx_sent(struct sdp_window_tx *w, u8 flags, u32 now);
 bool sdp_window_tx_stuck(const struct sdp_window_tx *w);
-void sdp_window_tx_probed(struct sdp_window_tx *w);
+u16 sdp_window_tx_probed(struct sdp_window_tx *w, u32 now);
 enum sdp_violation sdp_window_tx_heard(struct sdp_window_tx *w,
 				       const struct sdp_datagram *d, u32 now);
 enum sdp_window_timer sdp_window_tx_expired(struct sdp_window_tx *w, u32 now);

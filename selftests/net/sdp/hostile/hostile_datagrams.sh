@@ -91,12 +91,14 @@ unheeded() {
 
 all_unheeded() {
 	local name
-	for name in data-ok seq-old seq-ancient seq-last ack-old ack-ancient; do
+	for name in data-ok seq-old seq-ancient seq-last ack-old ack-ancient ack-of-no-probe \
+		nack-of-no-probe data-round; do
 		unheeded 0 $name
 	done
 	for name in type-unknown type-challenge type-open-ack type-open-reject flags-unknown \
 		data-goes-on window-0 window-77 window-most packets-0 packets-37 packets-most \
-		offset-beyond offset-most data-empty reset-with-body header-short nothing version-other; do
+		offset-beyond offset-most data-empty reset-with-body probe-no-number reset-number ack-round reset-round \
+		header-short nothing version-other; do
 		case $name in
 		# They belong to the beginning of a connection.
 		type-challenge | type-open-*) unheeded 0 $name ;;
@@ -193,7 +195,9 @@ all_floods() {
 	unheeded 0 flood-data $((2000 / slow))
 	before=$(sdpstat DatagramsAgain)
 	first="send 100000" unheeded 0 flood-nack $((2000 / slow))
-	echo "# $(($(sdpstat DatagramsAgain) - before)) packets sent again"
+	before=$(($(sdpstat DatagramsAgain) - before))
+	check "flood-nack: no more packets sent again than NACKs were heard: $before" \
+		test $before -le $((2000 / slow))
 }
 
 # Random datagrams against several kinds of programs

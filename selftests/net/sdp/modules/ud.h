@@ -105,6 +105,7 @@ struct ud_port {
  * @mseq: number of our last SDP message
  * @cookie: cookie of the newest Challenge
  * @heard: number of the first packet of the peer that we lack
+ * @round: round of the newest Data
  * @acked: first of our packets that the peer lacks
  * @came: datagrams received, by type
  * @why: reason of an OpenReject, or 0
@@ -123,6 +124,7 @@ struct ud_conn {
 	u32 mseq;
 	u8 cookie[SDP_COOKIE_LEN];
 	u32 heard;
+	u8 round;
 	u32 acked;
 	u32 came[SDP_DATAGRAM_TYPES];
 	u32 why;

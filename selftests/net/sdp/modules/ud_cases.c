@@ -111,6 +111,13 @@ static const struct spoiled datas[] = {
 	{ "ack-far",		ADD(ack, 0x7fffffff) },
 	{ "ack-old",		ADD(ack, -1) },
 	{ "ack-ancient",	ADD(ack, -0x7fffffff) },
+	{ "data-round",		SET(flags, 2 << SDP_DATAGRAM_ROUND_SHIFT) },
+	{ "ack-round",		BODY(ACK, NO_BODY), SET(flags, 2 << SDP_DATAGRAM_ROUND_SHIFT) },
+	{ "reset-round",	BODY(RESET, NO_BODY), SET(flags, 2 << SDP_DATAGRAM_ROUND_SHIFT) },
+	{ "probe-no-number",	BODY(PROBE, NO_BODY), SET(offset, 0) },
+	{ "ack-of-no-probe",	BODY(ACK, NO_BODY), SET(offset, 0xffff) },
+	{ "nack-of-no-probe",	BODY(NACK, NO_BODY), SET(offset, 0xffff) },
+	{ "reset-number",	BODY(RESET, NO_BODY), SET(offset, 1) },
 	{ "probe-beyond",	BODY(PROBE, NO_BODY), ADD(seq, SDP_WINDOW_CONNECTING + 1) },
 	{ "reset",		BODY(RESET, NO_BODY) },
 	{ "reset-goes-on",	BODY(RESET, NO_BODY), SET(flags, SDP_DATAGRAM_GOES_ON) },
@@ -306,9 +313,19 @@ static int flood(struct ud_conn *c, u8 type, u32 count)
 	return err;
 }
 
+/* Of each round in turn: whatever the peer's is, every fourth one names it. */
 static int flood_nack(struct ud_conn *c, u32 count)
 {
-	return flood(c, SDP_DATAGRAM_NACK, count);
+	struct sdp_datagram d;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; !err && i < count; i++) {
+		d = ud_header(c, SDP_DATAGRAM_NACK);
+		d.flags = (i & 3) << SDP_DATAGRAM_ROUND_SHIFT;
+		err = ud_say(c, &d, 0);
+	}
+	return err;
 }
 
 static int flood_probe(struct ud_conn *c, u32 count)

@@ -48,6 +48,8 @@ static void traffic(struct ud_conn *c, const struct sdp_datagram *d)
 {
 	if (d->from != c->their_id)
 		return;
+	if (d->type == SDP_DATAGRAM_DATA)
+		c->round = sdp_datagram_round(d);
 	if (d->type == SDP_DATAGRAM_DATA && d->seq + d->offset == c->heard)
 		c->heard++;
 	if (d->type == SDP_DATAGRAM_RESET)
@@ -134,6 +136,11 @@ struct sdp_datagram ud_header(const struct ud_conn *c, u8 type)
 		d.ack = 0;
 	if (type == SDP_DATAGRAM_DATA)
 		d.packets = 1;
+	if (type == SDP_DATAGRAM_NACK)
+		d.flags = c->round << SDP_DATAGRAM_ROUND_SHIFT;
+	/* Its number; all have the same one, because nobody here measures answers. */
+	if (type == SDP_DATAGRAM_PROBE)
+		d.offset = 1;
 	return d;
 }
 

@@ -147,7 +147,7 @@ static int bad_network(void *arg)
 	network_is(arg);
 	counters_mark();
 	/* A fifth of all packets lost costs more than twice as many. */
-	stream(&p, strstr(arg, "20%") ? 1 << 18 : scaled(4) << 20);
+	stream(&p, strstr(arg, "20%") ? scaled(1 << 20) : scaled(4) << 20);
 	network_whole();
 	printf("# %s: %lld packets, %lld again, %lld NACKs, %lld Probes\n", (const char *)arg,
 	       since_mark("DatagramsSent"), since_mark("DatagramsAgain"),
@@ -404,6 +404,7 @@ static const struct test tests[] = {
 	BAD("loss 1%"),
 	BAD("loss 5%"),
 	BAD("loss 20%"),
+	BAD("corrupt 1%"),
 	BAD("duplicate 5%"),
 	BAD("delay 1ms reorder 75% 50%"),
 	BAD("loss 1% duplicate 5% delay 1ms reorder 75% 50%"),
