@@ -10,11 +10,18 @@
  */
 #include "ud.h"
 
-/* Time after which an OpenAck or a Reset is sent again, microseconds. */
+/*
+ * Time after which an OpenAck or a Reset is sent again, microseconds. The Open
+ * has told how long a round trip takes. A peer to which the first OpenAcks get
+ * lost takes the connection for open when one arrives, and may wait for us.
+ */
 static u32 answer_timeout(const struct ud_link *l)
 {
-	struct sdp_rto rto = { .doubled = l->answers ? l->answers - 1 : 0 };
+	struct sdp_rto rto = { };
 
+	if (l->phase == UD_CONFIRMING)
+		rto = l->window.tx.rto;
+	rto.doubled = l->answers ? l->answers - 1 : 0;
 	return sdp_rto_us(&rto);
 }
 
@@ -116,7 +123,7 @@ bool ud_expired(struct ud_link *l, u32 now)
 		if (l->answer_due || answer_wait(l, now))
 			return true;
 		l->answer_due = true;
-		return l->answers <= l->retries;
+		return l->answers <= l->retries + UD_OPEN_ACKS_MORE;
 	case UD_OPEN:
 	case UD_LINGERING:
 		if (l->probing && !probe_wait(l, now))

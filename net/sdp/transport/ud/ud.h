@@ -98,6 +98,11 @@
  */
 #define UD_RETRIES_MORE	3
 /*
+ * OpenAcks begin soon after each other. So many more of them make half a minute
+ * in which the peer may be silent, as at other times.
+ */
+#define UD_OPEN_ACKS_MORE	5
+/*
  * Opens to queue pairs that an earlier connection has asked for, before the
  * peer is asked again: its module may have been loaded anew.
  */
