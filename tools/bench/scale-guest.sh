@@ -13,7 +13,10 @@ WORK=/dev/shm/bench
 lab_up || { echo "the lab did not come up"; exit 1; }
 # Counted time leaps while the guest waits for a file of the host.
 mkdir -p $WORK
-cp "$BENCH_BIN"/* "$(type -P rdma)" "$(type -P sed)" "$(type -P cat)" "$(type -P grep)" "$(type -P sleep)" $WORK/
+for program in rdma sed cat grep sleep; do
+	cp "$(type -P $program)" $WORK/
+done
+cp "$BENCH_BIN"/* $WORK/
 PATH=$WORK:$PATH
 case $KIND in
 sdp*)
