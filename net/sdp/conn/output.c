@@ -176,8 +176,11 @@ static void note_stall(struct sdp_sock *ssk, enum sdp_next next)
 				       ssk->peer.port,
 				       ssk->engine.credit.tx_seq, ssk->tx_outq);
 	}
-	if (gather && !ssk->gathering)
+	if (gather && !ssk->gathering) {
 		SDP_INC(sock_net(&ssk->sk), PartialHeld);
+		if (ssk->link->ops->hasten)
+			ssk->link->ops->hasten(ssk->link);
+	}
 	if (no_room && !ssk->ring_stalled) {
 		SDP_INC(sock_net(&ssk->sk), RingFull);
 		ssk->ring_full++;

@@ -26,9 +26,9 @@
  * when no other up-call of the link is running. So no up-call refers to a freed
  * owner.
  *
- * Locks: connect, send, resend, post, recycle, trim, probe and move are called
- * under the owner's lock and in order; kick is called after the owner has
- * dropped it, but for that of ud/, which rails/ calls under its own lock.
+ * Locks: connect, send, resend, post, recycle, trim, probe, hasten and move are
+ * called under the owner's lock and in order; kick is called after the owner
+ * has dropped it, but for that of ud/, which rails/ calls under its own lock.
  * Up-calls come from process or softirq context with no lock held.
  */
 #ifndef SDP_TRANSPORT_H
@@ -336,6 +336,8 @@ struct sdp_link_events {
  * @probe: ask whether the peer's machine is up, without its software and
  *	without consuming one of its receives. up->alive or up->failed answers,
  *	or nothing does. One probe at a time. NULL if both ends are on this host
+ * @hasten: ask the peer to acknowledge at once what was sent, because a message
+ *	waits until that has arrived. NULL if acknowledgments are never delayed
  * @hold: keep the link in existence until kick(); called under the owner's lock
  *	after sends. NULL if send() needs no kick
  * @kick: deliver what send() has queued and end the hold; called without the
@@ -385,6 +387,7 @@ struct sdp_transport {
 	void (*send)(struct sdp_link *link, struct sk_buff *skb, bool flush);
 	void (*resend)(struct sdp_link *link);
 	void (*probe)(struct sdp_link *link);
+	void (*hasten)(struct sdp_link *link);
 	void (*hold)(struct sdp_link *link);
 	void (*kick)(struct sdp_link *link);
 	void (*use)(struct sdp_link *link);

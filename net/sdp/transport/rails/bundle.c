@@ -471,6 +471,22 @@ static void rails_probe(struct sdp_link *link)
 	spin_unlock_bh(&b->lock);
 }
 
+/* The messages that have not arrived may be on any of the rails. */
+static void rails_hasten(struct sdp_link *link)
+{
+	struct rails *b = to_rails(link);
+	struct rail *rail;
+	u32 i;
+
+	spin_lock_bh(&b->lock);
+	for (i = 0; i < SDP_RAILS_MAX; i++) {
+		rail = b->rail[i];
+		if (rail && rail->up && rail->link->ops->hasten)
+			rail->link->ops->hasten(rail->link);
+	}
+	spin_unlock_bh(&b->lock);
+}
+
 static void rails_use(struct sdp_link *link)
 {
 	refcount_inc(&to_rails(link)->refs);
@@ -532,6 +548,7 @@ static const char *rails_device(const struct sdp_link *link)
 	.send		= rails_send,		\
 	.resend		= rails_resend,		\
 	.probe		= rails_probe,		\
+	.hasten		= rails_hasten,		\
 	.release	= rails_release,	\
 	.device		= rails_device,		\
 	.look		= rails_look,		\

@@ -168,6 +168,26 @@ void ud_probe(struct sdp_link *link)
 }
 
 /**
+ * ud_hasten() - ask the peer to acknowledge at once what was sent
+ * @link: the link, connected; under its owner's lock
+ *
+ * The peer delays the acknowledgment of a packet that no other one follows, so
+ * that data of its application may carry it. It answers a Probe at once.
+ */
+void ud_hasten(struct sdp_link *link)
+{
+	struct ud_link *l = to_ud(link);
+
+	spin_lock_bh(&l->lock);
+	if (l->phase == UD_OPEN && l->window.tx.acked != l->window.tx.top) {
+		l->window.probe = true;
+		ud_look(l);
+	}
+	spin_unlock_bh(&l->lock);
+	ud_qp_run(l->qp);
+}
+
+/**
  * ud_acked() - release the messages that have arrived at the peer
  * @l: link, locked; a datagram has told what has arrived
  * @sent: filled in

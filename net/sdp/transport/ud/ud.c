@@ -169,6 +169,7 @@ const struct sdp_transport sdp_ud = {
 	.hold		= ud_hold,
 	.kick		= ud_kick,
 	.probe		= ud_probe,
+	.hasten		= ud_hasten,
 	.release	= ud_release,
 	.device		= ud_device_name,
 };

@@ -623,6 +623,7 @@ void ud_qp_run(struct ud_qp *qp);
 void ud_send(struct sdp_link *link, struct sk_buff *skb, bool flush);
 void ud_kick(struct sdp_link *link);
 void ud_probe(struct sdp_link *link);
+void ud_hasten(struct sdp_link *link);
 bool ud_acked(struct ud_link *l, struct sdp_sent *sent);
 void ud_link_timer(struct timer_list *timer);
 

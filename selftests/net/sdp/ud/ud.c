@@ -138,6 +138,28 @@ static int ping_pong(void *arg)
 	return EXIT_OK;
 }
 
+/* A small write waits until the one before it has arrived, and asks for the acknowledgment. */
+static int two_writes(void *arg)
+{
+	const int n = scaled(400);
+	struct pair p = pair_ud();
+	long at = 0;
+	int i;
+
+	counters_mark();
+	for (i = 0; i < n; i++, at += 20) {
+		pattern_write(p.c, at, 10);
+		pattern_write(p.c, at + 10, 10);
+		pattern_read(p.s, at, 20, 20);
+	}
+	printf("# %d times, %lld writes waited, %lld Probes\n", n, since_mark("PartialHeld"),
+	       since_mark("DatagramProbes"));
+	need(since_mark("PartialHeld") > n / 2, "%lld writes waited", since_mark("PartialHeld"));
+	need(since_mark("DatagramProbes") >= since_mark("PartialHeld") / 2, "%lld Probes",
+	     since_mark("DatagramProbes"));
+	return EXIT_OK;
+}
+
 /* I1: every byte arrives on a network that loses, doubles and reorders. */
 static int bad_network(void *arg)
 {
@@ -400,6 +422,7 @@ static const struct test tests[] = {
 	CASE(exchange, 30, UD_SETS),
 	CASE(one_way, 60, RC),
 	CASE(ping_pong, 60, RC),
+	CASE(two_writes, 60, RC),
 	BAD("loss 0.1%"),
 	BAD("loss 1%"),
 	BAD("loss 5%"),
