@@ -39,7 +39,8 @@ add_up() {
 show_failures() {
 	local log
 	for log in "${logs[@]}"; do
-		awk '/^ *not ok |  FAIL(ED)?( |$)|^(FAIL|Error)/ { print; reasons = 3; next }
+		awk '/^  (machine-in-.* FAIL$|KERNEL COMPLAINT)/ { print; reasons = 30; next }
+			/^ *not ok |  FAIL(ED)?( |$)|^(FAIL|Error)/ { print; reasons = 3; next }
 			/^ *# / && reasons-- > 0 { print; next }
 			{ reasons = 0 }' "$log" | sed "s|^ *|failed: $(basename "$log" .log): |"
 	done

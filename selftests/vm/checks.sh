@@ -49,7 +49,7 @@ check_log() {
 	[ $status != 0 ] || return 0
 	printf '=== during %s\n%s\n' "$who" "$new" >>"$SDP_RUN/splats"
 	echo "  KERNEL COMPLAINT during $who (all of it in $SDP_RUN/splats):"
-	grep -E -m 3 -A 12 "$(IFS='|'; echo "${SPLATS[*]}")" <<<"$new" | head -n 40 | sed 's/^/    /'
+	grep -E -m 3 -A 12 "$(IFS='|'; echo "${SPLATS[*]}")" <<<"$new" | head -n 40 | sed 's|^|    # |'
 	return 1
 }
 

@@ -22,6 +22,7 @@ here=$SDP_TOP/selftests/vm
 short=${SDP_SHORT:-}
 . "$here/tests.sh"
 . "$here/process.sh"
+. "$here/checks.sh"
 # Seconds for booting, the lab and the final checks, in addition to the tests' own limits.
 overhead=600
 
@@ -97,6 +98,20 @@ watch_machine() {
 	done
 }
 
+# last_words LOG: the first complaint of a kernel after the last mark of a test (checks.sh), and what
+# follows; the last lines if there is none
+last_words() {
+	awk -v splats="$(IFS='|'; echo "${SPLATS[*]}")" '
+		/sdp-vm mark / { found = 0 }
+		{ line[NR] = $0 }
+		!found && $0 ~ splats { found = NR }
+		END {
+			first = found ? found : NR - 9
+			for (i = first > 1 ? first : 1; i <= NR && i < first + 30; i++)
+				print "    # " line[i]
+		}' "$1" 2>/dev/null || true
+}
+
 # run_machine TEST...: runs the tests in one machine, whose files are in $run. If the machine ended
 # early, sets `left` to the tests that it did not start, and the test that was running has failed.
 run_machine() {
@@ -121,11 +136,13 @@ run_machine() {
 	fi
 	# A guest that ended early is a failure even if every finished test passed.
 	read -r place _ 2>/dev/null <"$run/now" || place=start
+	printf '  %-28s FAIL\n' "machine-in-$place"
 	if [ -e "$run/silent" ]; then
-		echo "the machine said nothing for $(cut -d ' ' -f 2 "$run/silent") s, where it was in $place"
+		echo "    # the machine said nothing for $(cut -d ' ' -f 2 "$run/silent") s, where it was in $place"
 	else
-		echo "the machine did not reach its end (status $status); it was in $place"
+		echo "    # the machine did not reach its end (status $status); it was in $place"
 	fi
+	last_words "$run/console.log"
 	echo "machine-in-$place 0 1 0 0 0" >>"$run/results"
 	[ "$place" != "${rest[0]:-}" ] || left=("${rest[@]:1}")
 }

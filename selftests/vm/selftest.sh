@@ -98,8 +98,8 @@ runs_unnamed() {
 
 # The first test sets the clock back by a day and ends while the runner waits for it. The second
 # test stops the runner, so that the machine goes silent. The third test is fine and runs in
-# another machine; it would anyway, as it needs concurrent processors while the first two tests'
-# processors run by turns.
+# another machine; it would anyway, as it needs concurrent processors while the other tests'
+# processors run by turns. The fourth test runs before it and ends its kernel, whose words are told.
 goes_on_elsewhere() {
 	local tests status=0
 	tests=$(mktemp -d)
@@ -110,11 +110,15 @@ goes_on_elsewhere() {
 		>"$tests/b_stuck.sh"
 	printf '[ "$SDP_TURNS" = 1 ] || echo "ok 1 fine"\necho 1..1\n' \
 		>"$tests/c_fine.sh"
+	printf 'echo c >/proc/sysrq-trigger\nsleep 60\n' >"$tests/d_panics.sh"
 	SDP_TURNS=1 SDP_AFTERMATH=5 SDP_TESTS=$tests "$here/run.sh" 6.12 >"$tests/log" 2>&1 || status=$?
 	[ $status = 1 ] && grep -q '^  a_leap  *ok' "$tests/log" &&
-		grep -qx 'the machine said nothing for 45 s, where it was in b_stuck' "$tests/log" &&
+		grep -qx '    # the machine said nothing for 45 s, where it was in b_stuck' "$tests/log" &&
+		grep -q '^  machine-in-b_stuck  *FAIL$' "$tests/log" &&
+		grep -q '^  machine-in-d_panics  *FAIL$' "$tests/log" &&
+		grep -q '^    # .*Kernel panic - not syncing: sysrq' "$tests/log" &&
 		grep -qx 'another machine goes on with c_fine' "$tests/log" &&
-		grep -qx '5 passed, 1 failed, 0 skipped' "$tests/log" && status=0 || status=1
+		grep -qx '5 passed, 2 failed, 0 skipped' "$tests/log" && status=0 || status=1
 	[ $status = 0 ] || sed 's/^/# /' "$tests/log"
 	rm -rf "$tests"
 	return $status
