@@ -54,7 +54,7 @@ struct side {
 	u64 reads_until;	/* when what has arrived has been read */
 	u64 pumped_at;			/* what is written later has not been seen */
 	u64 last_heard;
-	u32 acks, nacks, probes, timeouts, again, packets, dropped;
+	u32 acks, nacks, probes, timeouts, hastened, again, packets, dropped;
 	bool dead;
 };
 
@@ -72,6 +72,8 @@ static u32 latency, pace, reading, lateness;
 static u32 room;
 /* From one time to another a receiver has no memory for packets, and takes all else. */
 static u64 deaf_from, deaf_until;
+/* Of so many writes one waits for the acknowledgment of what was sent; 0: none does. */
+static u32 hurry;
 /* Of all packets one of so many is lost, and how many were; in SPARSE. */
 static u32 every, given, lost;
 static unsigned long late_packets, late_timeouts;
@@ -217,6 +219,7 @@ static void check_window(const struct side *s)
 static void pump(struct side *s)
 {
 	enum sdp_datagram_type type;
+	u32 added = s->added;
 
 	s->pumped_at = now;
 	while (has_message(s) && sdp_window_tx_may_add(&s->w.tx, s->list[s->added].packets)) {
@@ -224,6 +227,8 @@ static void pump(struct side *s)
 		s->added++;
 		check_window(s);
 	}
+	if (s->added != added && hurry && !draw(hurry) && !s->w.probe)
+		s->hastened += sdp_window_hasten(&s->w);
 	while (sdp_window_next(&s->w, clock_now(), &type)) {
 		if (type == SDP_DATAGRAM_DATA)
 			send_packet(s);
@@ -380,6 +385,7 @@ static void draw_network(void)
 		/* An answer comes in time to carry the acknowledgment. */
 		latency = 1 + draw(200);
 	}
+	hurry = kind == STREAM || kind == PING_PONG || draw(3) ? 0 : 1 + draw(50);
 	deaf_from = draw(100000);
 	deaf_until = kind != MIXED || draw(8) ? 0 : deaf_from + draw(draw(2) ? 1000000 : 60000000);
 	every = 2 * SDP_WINDOW_ACCEPTING + draw(200);
@@ -461,7 +467,7 @@ static void check_lossless(const struct side *s)
 		late_timeouts += s->timeouts;
 	}
 	if (!late && !mark)
-		NEED(!s->again && !s->nacks && s->probes == s->timeouts);
+		NEED(!s->again && !s->nacks && s->probes == s->timeouts + s->hastened);
 }
 
 static u64 last_at(const struct side *s)

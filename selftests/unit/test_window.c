@@ -186,4 +186,34 @@ TEST(sdp_window_arrived__both_halves)
 	EXPECT_EQ(SDP_DATAGRAM_ACK_SOON | 1 << SDP_DATAGRAM_ROUND_SHIFT, sent.flags);
 }
 
+/* I2: a message waits for what was sent, unless that goes again. */
+TEST(sdp_window_hasten__asks)
+{
+	struct sdp_datagram d;
+	u32 seq;
+
+	begin();
+	EXPECT_FALSE(sdp_window_hasten(&w));
+	seq = sdp_window_tx_add(&w.tx, 2);
+	EXPECT_FALSE(sdp_window_hasten(&w));
+	EXPECT_EQ(SDP_DATAGRAM_DATA, next());
+	sdp_window_packet(&w, &d, seq, 2, now);
+	sdp_window_packet(&w, &d, seq, 2, now);
+	EXPECT_EQ(SDP_DATAGRAM_TYPES, next());
+	EXPECT_TRUE(sdp_window_hasten(&w));
+	EXPECT_EQ(SDP_DATAGRAM_PROBE, next());
+	d = control(SDP_DATAGRAM_PROBE);
+	EXPECT_EQ(SDP_DATAGRAM_TYPES, next());
+	EXPECT_EQ(SDP_PACKET_NONE, arrives(SDP_DATAGRAM_NACK, 0, 0));
+	EXPECT_FALSE(sdp_window_hasten(&w));
+	EXPECT_EQ(SDP_DATAGRAM_DATA, next());
+	sdp_window_packet(&w, &d, seq, 2, now);
+	EXPECT_FALSE(sdp_window_hasten(&w));
+	sdp_window_packet(&w, &d, seq, 2, now);
+	EXPECT_TRUE(sdp_window_hasten(&w));
+	d = (struct sdp_datagram){ .type = SDP_DATAGRAM_ACK, .window = 76, .ack = w.tx.top };
+	EXPECT_EQ(SDP_PACKET_NONE, sdp_window_arrived(&w, &d, false, now));
+	EXPECT_FALSE(sdp_window_hasten(&w));
+}
+
 TEST_MAIN

@@ -125,6 +125,25 @@ void sdp_window_control(struct sdp_window *w, struct sdp_datagram *d,
 }
 
 /**
+ * sdp_window_hasten() - a message waits until those that were sent have arrived
+ * @w: windows
+ *
+ * The peer delays the acknowledgment of a packet that no other one follows, so
+ * that data of its application may carry it. It answers a Probe at once. While
+ * packets go again, the answer would be that they are missing; the last of them
+ * asks by itself.
+ *
+ * Return: true if a Probe is to be sent now.
+ */
+bool sdp_window_hasten(struct sdp_window *w)
+{
+	if (w->tx.acked == w->tx.top || w->tx.sent != w->tx.top)
+		return false;
+	w->probe = true;
+	return true;
+}
+
+/**
  * sdp_window_expired() - the time of sdp_window_wait() has come
  * @w: windows
  * @now: the time; earlier, nothing happens

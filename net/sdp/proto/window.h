@@ -67,6 +67,7 @@ void sdp_window_packet(struct sdp_window *w, struct sdp_datagram *d, u32 seq,
 		       u32 packets, u32 now);
 void sdp_window_control(struct sdp_window *w, struct sdp_datagram *d,
 			enum sdp_datagram_type type, u32 now);
+bool sdp_window_hasten(struct sdp_window *w);
 bool sdp_window_expired(struct sdp_window *w, u32 now);
 bool sdp_window_wait(const struct sdp_window *w, u32 now, u32 *us);
 

@@ -170,19 +170,14 @@ void ud_probe(struct sdp_link *link)
 /**
  * ud_hasten() - ask the peer to acknowledge at once what was sent
  * @link: the link, connected; under its owner's lock
- *
- * The peer delays the acknowledgment of a packet that no other one follows, so
- * that data of its application may carry it. It answers a Probe at once.
  */
 void ud_hasten(struct sdp_link *link)
 {
 	struct ud_link *l = to_ud(link);
 
 	spin_lock_bh(&l->lock);
-	if (l->phase == UD_OPEN && l->window.tx.acked != l->window.tx.top) {
-		l->window.probe = true;
+	if (l->phase == UD_OPEN && sdp_window_hasten(&l->window))
 		ud_look(l);
-	}
 	spin_unlock_bh(&l->lock);
 	ud_qp_run(l->qp);
 }
