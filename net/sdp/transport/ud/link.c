@@ -77,10 +77,12 @@ struct ud_link *ud_link_alloc(struct net *net)
  */
 void ud_link_put(struct ud_link *l)
 {
-	struct ud_peer *peer = l->peer;
+	struct ud_peer *peer;
 
 	if (!refcount_dec_and_test(&l->refs))
 		return;
+	/* Not earlier: another task may have set it meanwhile. */
+	peer = l->peer;
 	call_rcu(&l->rcu, link_free);
 	/*
 	 * Only now: a task that has found the link may look at its peer. And

@@ -12,6 +12,7 @@
  * A queue pair has more receives the more links use it (ud_qp_grow()).
  */
 #include <linux/delay.h>
+#include <linux/irq_poll.h>
 #include <linux/slab.h>
 
 #include "ud.h"
@@ -346,6 +347,25 @@ static void qp_forget(struct ud_qp *qp)
 }
 
 /*
+ * Let the handler of completions run once more, and wait until it is not even
+ * requesting the next notification. The queue pair is in RESET, so no other
+ * completion comes. One that is handled later would be taken for that of a
+ * request which is posted to the same slot after a repair, and ib_free_cq()
+ * does not wait for the end of the handler.
+ */
+static void cq_quiet(struct ib_cq *cq)
+{
+	do {
+		local_bh_disable();
+		irq_poll_sched(&cq->iop);
+		local_bh_enable();
+		while (test_bit(IRQ_POLL_F_SCHED, &cq->iop.state))
+			msleep(1);
+		synchronize_rcu();
+	} while (test_bit(IRQ_POLL_F_SCHED, &cq->iop.state));
+}
+
+/*
  * End all requests: afterwards none is in flight. Waits until all are flushed,
  * but not for ever: soft-RoCE may lose a completion.
  */
@@ -362,6 +382,7 @@ static void qp_empty(struct ud_qp *qp)
 	ib_modify_qp(qp->qp, &reset, IB_QP_STATE);
 	/* As rc_qp_quiet() tells, soft-RoCE may be receiving a packet. */
 	synchronize_rcu();
+	cq_quiet(qp->cq);
 	qp_forget(qp);
 }
 
