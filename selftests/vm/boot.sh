@@ -119,13 +119,14 @@ make_run_directory() {
 	} >"$run/env"
 }
 
-# Removes finished runs, except the newest ones, and unfinished runs that are a day old. Younger
-# unfinished runs may be waiting for the lock.
+# Removes finished runs, except the newest ones and those whose machine died (run.sh). Removes any
+# run that is a day old. Younger unfinished runs may be waiting for the lock.
 remove_old_runs() {
 	local old
 	[ -d "$runs" ] || return 0
 	find "$runs" -mindepth 2 -maxdepth 2 -name done -printf '%T@ %h\n' | sort -rn |
-		tail -n +$((keep_runs + 1)) | while read -r _ old; do rm -rf "$old"; done
+		tail -n +$((keep_runs + 1)) |
+		while read -r _ old; do [ -e "$old/died" ] || rm -rf "$old"; done
 	find "$runs" -mindepth 1 -maxdepth 1 -type d -mmin +1440 -exec rm -rf {} +
 }
 

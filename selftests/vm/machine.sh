@@ -16,7 +16,9 @@ machine_cpu=max,la57=off,cx16=off
 
 # Limits that only a stuck kernel reaches, not one whose virtual CPU the host did not run. The
 # runner reads the log by marks, and needs printk.devkmsg and log_buf_len for that.
-machine_parameters="console=ttyS0 panic=-1 reboot=t loglevel=6 mitigations=off no_timer_check"
+# An oops ends the machine: the task that it ends may have held locks, and the rest would hang.
+machine_parameters="console=ttyS0 panic=-1 oops=panic reboot=t loglevel=6 mitigations=off"
+machine_parameters+=" no_timer_check"
 machine_parameters+=" tsc=reliable clocksource=tsc random.trust_cpu=on slab_nomerge"
 # With the same addresses in each process, the emulator translates code once, not once per process.
 # Starting a process then takes at most half of the time.

@@ -182,13 +182,15 @@ lab_rail_rules() {
 }
 
 lab_rail_device_ready() {
-	local port=/sys/class/infiniband/$1/ports/1 state gid v4 i
+	local port=/sys/class/infiniband/$1/ports/1 state gid v4 v6 i gids=
 	[ -e "$port" ] && read -r state <"$port/state" && [[ $state == *ACTIVE* ]] || return
 	printf -v v4 '0000:0000:0000:0000:0000:ffff:0a09:%02x%02x' "$2" "$3"
+	# The decimal digits are those of the address.
+	printf -v v6 'fd09:%04d:0000:0000:0000:0000:0000:%04d' "$2" "$3"
 	for i in {0..7}; do
-		read -r gid <"$port/gids/$i" && [ "$gid" != "$v4" ] || return 0
+		read -r gid <"$port/gids/$i" && gids+=" $gid"
 	done
-	return 1
+	[[ $gids == *$v4* && $gids == *$v6* ]]
 }
 
 # lab_rail_addresses N: sets the addresses of cable N, and puts it up.
@@ -197,6 +199,10 @@ lab_rail_addresses() {
 	for end in va$n vb$n; do
 		echo 1 >/proc/sys/net/ipv4/conf/$end/accept_local
 		echo 0 >/proc/sys/net/ipv4/conf/$end/rp_filter
+		# The kernel keeps IPv4 addresses of an interface that goes down; let it keep IPv6
+		# ones, too. Otherwise an address is back before its GID is, and a packet that
+		# soft-RoCE repeats meanwhile ends the kernel (rxe_rcv()).
+		echo 1 >/proc/sys/net/ipv6/conf/$end/keep_addr_on_down
 		lab_in_order "" $end || return
 	done
 	ip -batch - <<-EOF || return
@@ -230,7 +236,7 @@ lab_rail_routes() {
 		"neighbour replace $2 lladdr $(lab_mac "" va$1) dev vb$1 nud permanent"
 }
 
-# The kernel drops IPv6 addresses of an interface that goes down.
+# The kernel drops routes and neighbours of an interface that goes down.
 lab_rail_up() {
 	local n=$1 net=$((100 + $1))
 	ip -batch - <<-EOF || return

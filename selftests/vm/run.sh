@@ -85,10 +85,14 @@ say_shortened() {
 # `now`) for longer than that step may take: the machine hangs, or its clock does. Writes the step
 # to the file `silent`.
 watch_machine() {
-	local up since=0 now place='' name seconds
+	local up since=0 now place='' name seconds before
+	look_at_clock
 	while sleep 2 && kill -0 "$1" 2>/dev/null; do
-		now=$(cat "$2/now" 2>/dev/null) && [ -n "$now" ] || continue
+		before=$up
 		look_at_clock
+		# A host that was suspended has not let the machine run.
+		[ $((up - before)) -le 60 ] || since=$((since + up - before))
+		now=$(cat "$2/now" 2>/dev/null) && [ -n "$now" ] || continue
 		[ "$now" = "$place" ] || { place=$now since=$up; continue; }
 		read -r name seconds <<<"$now"
 		[ $((up - since)) -gt "$seconds" ] || continue
@@ -143,8 +147,14 @@ run_machine() {
 		echo "    # the machine did not reach its end (status $status); it was in $place"
 	fi
 	last_words "$run/console.log"
+	: >"$run/died"
+	if [ "$place" = "${rest[0]:-}" ]; then
+		left=("${rest[@]:1}")
+	elif [ "$place" != start ] && [ "$place" != begin ]; then
+		# A test had ended, and checks were running.
+		left=("${rest[@]}")
+	fi
 	echo "machine-in-$place 0 1 0 0 0" >>"$run/results"
-	[ "$place" != "${rest[0]:-}" ] || left=("${rest[@]:1}")
 }
 
 # next_machine: selects the tests that need a machine with concurrent processors ($later of
