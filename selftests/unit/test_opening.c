@@ -113,29 +113,29 @@ TEST(sdp_opening_challenged__cookies)
 	sdp_opening_sent(&o, &open, now);
 	/* Nobody has been shown a cookie, so nobody can have made a connection. */
 	EXPECT_FALSE(sdp_opening_acked(&o));
-	EXPECT_TRUE(sdp_opening_challenged(&o, cookie, now));
+	EXPECT_TRUE(sdp_opening_challenged(&o, cookie, 0, now));
 	EXPECT_TRUE(o.due);
 	EXPECT_EQ(0, o.tries);
 	sdp_opening_sent(&o, &open, now);
 	EXPECT_TRUE(!memcmp(open.cookie, cookie, sizeof(cookie)));
-	EXPECT_FALSE(sdp_opening_challenged(&o, cookie, now));
+	EXPECT_FALSE(sdp_opening_challenged(&o, cookie, 0, now));
 	EXPECT_FALSE(o.due);
 	for (i = 1; i <= 3; i++) {
 		more[0] = i;
-		EXPECT_TRUE(sdp_opening_challenged(&o, more, now));
+		EXPECT_TRUE(sdp_opening_challenged(&o, more, 0, now));
 		EXPECT_TRUE(o.due);
 		sdp_opening_sent(&o, &open, now);
 		EXPECT_EQ(i, open.cookie[0]);
 	}
-	EXPECT_FALSE(sdp_opening_challenged(&o, other, now));
+	EXPECT_FALSE(sdp_opening_challenged(&o, other, 0, now));
 	EXPECT_FALSE(o.due);
 	EXPECT_TRUE(sdp_opening_acked(&o));
 	EXPECT_FALSE(sdp_opening_acked(&o));
-	EXPECT_FALSE(sdp_opening_challenged(&o, cookie, now));
+	EXPECT_FALSE(sdp_opening_challenged(&o, cookie, 0, now));
 	EXPECT_FALSE(sdp_opening_wait(&o, now, &now));
 }
 
-/* Both ends learn how long a round trip takes; if the first Open was lost it seems longer. */
+/* Both ends learn how long a round trip takes, also when the first Open was lost. */
 TEST(sdp_opening_challenged__round_trip)
 {
 	struct sdp_opening o;
@@ -145,23 +145,28 @@ TEST(sdp_opening_challenged__round_trip)
 	sdp_opening_init(&o, 3);
 	sdp_opening_sent(&o, &open, now);
 	EXPECT_EQ(0, open.rtt);
-	sdp_opening_challenged(&o, cookie, now + 70);
+	sdp_opening_challenged(&o, cookie, 0, now + 70);
 	sdp_opening_sent(&o, &open, now + 90);
 	EXPECT_EQ(70, open.rtt);
-	sdp_opening_challenged(&o, other, now + 500);
+	sdp_opening_challenged(&o, other, 0, now + 500);
 	EXPECT_EQ(70, o.rtt);
 
 	sdp_opening_init(&o, 3);
 	sdp_opening_sent(&o, &open, now);
 	sdp_opening_wait(&o, now, &us);
 	sdp_opening_expired(&o, now + us);
-	sdp_opening_sent(&o, &open, now + us);
-	sdp_opening_challenged(&o, cookie, now + us + 70);
-	EXPECT_EQ(us + 70, o.rtt);
+	EXPECT_EQ(us, sdp_opening_sent(&o, &open, now + us));
+	sdp_opening_challenged(&o, cookie, us, now + us + 70);
+	EXPECT_EQ(70, o.rtt);
+	/* A peer may say anything. */
+	sdp_opening_init(&o, 3);
+	EXPECT_EQ(0, sdp_opening_sent(&o, &open, now));
+	sdp_opening_challenged(&o, cookie, 71, now + 70);
+	EXPECT_EQ(70, o.rtt);
 	/* No time at all is not a time. */
 	sdp_opening_init(&o, 3);
 	sdp_opening_sent(&o, &open, now);
-	sdp_opening_challenged(&o, cookie, now);
+	sdp_opening_challenged(&o, cookie, 0, now);
 	EXPECT_EQ(1, o.rtt);
 }
 
@@ -193,7 +198,7 @@ static bool exchange(TEST_CTX, u32 lost, bool *made)
 			lost >>= 1;
 			if ((challenge || ack) && !(lost & 1)) {
 				if (challenge)
-					sdp_opening_challenged(&o, cookie, now);
+					sdp_opening_challenged(&o, cookie, 0, now);
 				else
 					EXPECT_TRUE(sdp_opening_acked(&o));
 			}

@@ -128,8 +128,11 @@ void sdp_opening_init(struct sdp_opening *o, u32 retries)
  * @o: connecting end
  * @open: its body; @cookie and @rtt are filled in
  * @now: the time
+ *
+ * Return: Ack of its header: microseconds since the first Open. The Challenge
+ * brings it back, so the time of its Open is known.
  */
-void sdp_opening_sent(struct sdp_opening *o, struct sdp_open *open, u32 now)
+u32 sdp_opening_sent(struct sdp_opening *o, struct sdp_open *open, u32 now)
 {
 	memcpy(open->cookie, o->cookie, SDP_COOKIE_LEN);
 	open->rtt = o->rtt;
@@ -137,6 +140,7 @@ void sdp_opening_sent(struct sdp_opening *o, struct sdp_open *open, u32 now)
 		o->first = now;
 	o->due = false;
 	o->since = now;
+	return now - o->first;
 }
 
 /* Another Open is to be sent, if not too many were. */
@@ -153,6 +157,7 @@ static bool once_more(struct sdp_opening *o)
  * sdp_opening_challenged() - a Challenge has come
  * @o: connecting end
  * @cookie: its cookie
+ * @sent: Seq of its header: when the Open was sent that it answers
  * @now: the time
  *
  * The first one costs no try. The cookie of an Open that was long on the way
@@ -161,16 +166,19 @@ static bool once_more(struct sdp_opening *o)
  *
  * Return: false if it is ignored. An Open is due otherwise.
  */
-bool sdp_opening_challenged(struct sdp_opening *o, const u8 *cookie, u32 now)
+bool sdp_opening_challenged(struct sdp_opening *o, const u8 *cookie, u32 sent,
+			    u32 now)
 {
+	u32 waited = now - o->first;
+
 	if (o->state == SDP_OPENING_DONE ||
 	    !memcmp(o->cookie, cookie, SDP_COOKIE_LEN))
 		return false;
 	if (o->state == SDP_OPENING_ASKS) {
 		o->state = SDP_OPENING_SHOWS;
 		o->due = true;
-		/* Too long if the first Open was lost, but never too short. */
-		o->rtt = max(now - o->first, 1U);
+		/* An Open that was not sent yet is none. */
+		o->rtt = max(sent <= waited ? waited - sent : waited, 1U);
 	} else if (!once_more(o)) {
 		return false;
 	}

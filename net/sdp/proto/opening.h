@@ -82,7 +82,7 @@ enum sdp_opening_state {
  * @retries: most of them
  * @since: when the last one was sent; valid unless @due
  * @first: when the first one was sent
- * @rtt: time from then to the first Challenge; 0 before that
+ * @rtt: time from an Open to the first Challenge; 0 before that
  * @cookie: cookie of the newest Challenge
  */
 struct sdp_opening {
@@ -106,8 +106,9 @@ enum sdp_violation sdp_open_reject_parse(const u8 *buf,
 					 enum sdp_open_reject *why);
 
 void sdp_opening_init(struct sdp_opening *o, u32 retries);
-void sdp_opening_sent(struct sdp_opening *o, struct sdp_open *open, u32 now);
-bool sdp_opening_challenged(struct sdp_opening *o, const u8 *cookie, u32 now);
+u32 sdp_opening_sent(struct sdp_opening *o, struct sdp_open *open, u32 now);
+bool sdp_opening_challenged(struct sdp_opening *o, const u8 *cookie, u32 sent,
+			    u32 now);
 bool sdp_opening_acked(struct sdp_opening *o);
 bool sdp_opening_expired(struct sdp_opening *o, u32 now);
 bool sdp_opening_wait(const struct sdp_opening *o, u32 now, u32 *us);

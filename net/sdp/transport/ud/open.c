@@ -53,7 +53,7 @@ u32 ud_open_build(struct ud_link *l, u8 *buf, u32 now)
 		.size = l->size,
 	};
 
-	sdp_opening_sent(&l->connect->opening, &open, now);
+	d.ack = sdp_opening_sent(&l->connect->opening, &open, now);
 	sdp_datagram_build(buf, &d);
 	sdp_open_build(buf + SDP_DATAGRAM_LEN, &open);
 	memcpy(buf + SDP_DATAGRAM_LEN + SDP_OPEN_LEN - SDP_HELLO_LEN,

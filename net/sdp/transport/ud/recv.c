@@ -201,7 +201,8 @@ static void opening(struct ud_link *l, const struct sdp_datagram *d,
 	switch (d->type) {
 	case SDP_DATAGRAM_CHALLENGE:
 		if (l->phase == UD_OPENING && d->ack == l->first)
-			sdp_opening_challenged(&l->connect->opening, body, now);
+			sdp_opening_challenged(&l->connect->opening, body,
+					       d->seq, now);
 		break;
 	case SDP_DATAGRAM_OPEN_ACK:
 		open_ack(l, d, body, news);
