@@ -337,6 +337,25 @@ TEST(sdp_window_rx_arrived__wrong)
 	}
 }
 
+/* I3: a window that is smaller than a message holds within it, whatever has come twice. */
+TEST(sdp_window_rx_arrived__small_window)
+{
+	u32 b;
+
+	for (b = 0; b < ARRAY_SIZE(bases); b++) {
+		begin(bases[b]);
+		rx.window = 4;
+		EXPECT_EQ(SDP_PACKET_WRONG, arrives(0, 36, 4, 0));
+		EXPECT_EQ(SDP_PACKET_PART, arrives(0, 36, 3, 0));
+		EXPECT_EQ(SDP_PACKET_PART, arrives(0, 36, 0, 0));
+		EXPECT_EQ(SDP_PACKET_PART, arrives(0, 36, 1, 0));
+		EXPECT_EQ(SDP_PACKET_AGAIN, arrives(0, 36, 0, 0));
+		EXPECT_EQ(SDP_PACKET_AGAIN, arrives(0, 36, 3, 0));
+		EXPECT_EQ(SDP_PACKET_WRONG, arrives(0, 36, 6, 0));
+		EXPECT_EQ(SDP_PACKET_PART, arrives(0, 36, 5, 0));
+	}
+}
+
 /* The mark of congestion goes back once. */
 TEST(sdp_window_rx_congested__echo)
 {

@@ -51,6 +51,8 @@
  *	declines it
  * @flow_control: enum sdp_flow, for the direction that a socket sends
  * @service: enum sdp_service_kind, for connections that a socket opens
+ * @datagram_window: packets that a peer may send beyond our acknowledgment, by
+ *	datagrams
  * @ring_size: bytes that a ring grows to; less than 8192: no rings
  * @ring_window: with SDP_FLOW_NIC, the longest message, and the free bytes of
  *	the ring for each posted receive
@@ -92,6 +94,7 @@ struct sdp_settings {
 	unsigned int scan_count;
 	unsigned int flow_control;
 	unsigned int service;
+	unsigned int datagram_window;
 	unsigned int ring_size;
 	unsigned int ring_window;
 	unsigned int ring_flush;

@@ -11,6 +11,7 @@
 #include <uapi/linux/sdp.h>
 
 #include "netns.h"
+#include "../proto/datagram.h"
 #include "../transport/buf.h"
 
 static const struct sdp_settings net_defaults = {
@@ -29,6 +30,7 @@ static const struct sdp_settings net_defaults = {
 	.scan_count		= 2,
 	.flow_control		= SDP_FLOW_CREDIT,
 	.service		= SDP_SERVICE_RC,
+	.datagram_window	= SDP_WINDOW_ACCEPTING,
 	.ring_size		= 65536,
 	.ring_window		= 4096,
 	.ring_flush		= 1,

@@ -15,6 +15,7 @@
 #include "../proto/rail.h"
 #include "netns.h"
 #include "../proto/credit.h"
+#include "../proto/datagram.h"
 #include "../transport/transport.h"
 #include "../transport/buf.h"
 
@@ -37,6 +38,7 @@ static int timeout_max = 3600 * 1000;
 static int ring_max = SDP_RING_SIZE_MAX;
 static int window_min = SDP_RING_WINDOW_MIN;
 static int window_max = SDP_RING_WINDOW_MAX;
+static int packets_max = SDP_WINDOW_ACCEPTING;
 static int slots_min = 4;
 static int memory_min = 4096;
 static int memory_max = 1 << 30;
@@ -161,6 +163,7 @@ static const struct ctl_table net_table[] = {
 		.mode		= 0644,
 		.proc_handler	= sysctl_do_service,
 	},
+	SDP_SETTING(datagram_window, &one, &packets_max),
 	SDP_SETTING(ring_size, &zero, &ring_max),
 	SDP_SETTING(ring_window, &window_min, &window_max),
 	SDP_SETTING(ring_flush, &zero, &one),

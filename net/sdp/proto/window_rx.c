@@ -142,16 +142,20 @@ enum sdp_packet sdp_window_rx_arrived(struct sdp_window_rx *w,
 				      const struct sdp_datagram *d, u32 now)
 {
 	enum sdp_packet what = SDP_PACKET_AHEAD;
+	u32 end = d->seq + d->offset + 1;
 	bool late = is_late(w, d);
+	/* A packet of the next message that has come is before the window. */
+	bool had = d->seq == w->next &&
+		   !sdp_seq_after(end, sdp_window_rx_ack(w));
 
-	if (d->seq == w->next) {
-		what = take(w, d, now);
-	} else if (sdp_seq_after(w->next, d->seq)) {
+	if (sdp_seq_after(w->next, d->seq)) {
 		/* The peer lacks an acknowledgment of it. */
 		ack_soon(w, now);
 		what = SDP_PACKET_AGAIN;
-	} else if (beyond(w, d->seq + d->offset + 1)) {
+	} else if (!had && beyond(w, end)) {
 		what = SDP_PACKET_WRONG;
+	} else if (d->seq == w->next) {
+		what = take(w, d, now);
 	} else if (!late) {
 		miss(w);
 	}

@@ -6,6 +6,7 @@
  */
 #include <linux/slab.h>
 
+#include "../../base/netns.h"
 #include "ud.h"
 
 /* Links of their exact size: there may be tens of thousands. */
@@ -57,6 +58,8 @@ struct ud_link *ud_link_alloc(struct net *net)
 	l->link.ops = &sdp_ud;
 	l->link.up = ud_up;
 	l->net = net;
+	/* Once: each repeated Open says so, and the window is as it says. */
+	l->takes = READ_ONCE(sdp_net(net)->settings.datagram_window);
 	INIT_LIST_HEAD(&l->dev_node);
 	INIT_HLIST_NODE(&l->id_node);
 	INIT_HLIST_NODE(&l->peer_node);

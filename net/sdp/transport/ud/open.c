@@ -23,8 +23,9 @@ void ud_open_window(struct ud_link *l, const struct sdp_datagram *d, u32 rtt,
 		.tx_window = connects ? SDP_WINDOW_CONNECTING :
 					SDP_WINDOW_ACCEPTING,
 		.their_window = d->window,
-		.rx_window = connects ? SDP_WINDOW_ACCEPTING :
-					SDP_WINDOW_CONNECTING,
+		.rx_window = min_t(u8, l->takes,
+				   connects ? SDP_WINDOW_ACCEPTING :
+					      SDP_WINDOW_CONNECTING),
 		.retries = l->retries,
 		.rtt = rtt,
 	};
@@ -44,7 +45,7 @@ u32 ud_open_build(struct ud_link *l, u8 *buf, u32 now)
 {
 	struct sdp_datagram d = {
 		.type = SDP_DATAGRAM_OPEN,
-		.window = SDP_WINDOW_ACCEPTING,
+		.window = l->takes,
 		.from = l->id,
 		.seq = l->first,
 	};

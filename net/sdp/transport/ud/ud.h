@@ -416,6 +416,8 @@ struct ud_connect {
  * @size: bytes of the largest datagram
  * @recv_max: bytes of the largest message that the owner takes
  * @retries: number of retries
+ * @takes: packets that the peer may send beyond an acknowledgment, by the
+ *	setting datagram_window
  * @dev_node: entry in ud_device.links
  * @id_node: entry in ud_port.by_id
  * @peer_node: entry in ud_port.by_peer
@@ -468,6 +470,7 @@ struct ud_link {
 	u32 size;
 	u32 recv_max;
 	u8 retries;
+	u8 takes;
 	struct list_head dev_node;
 	struct hlist_node id_node;
 	struct hlist_node peer_node;

@@ -26,6 +26,7 @@ mode_after 3 1 1000
 reader_wait_ms 8 1 60000
 scan_ms 100 10 3600000
 scan_count 2 1 10000
+datagram_window 76 1 76
 ring_size 65536 0 524288
 ring_window 4096 256 65536
 ring_flush 1 0 1

@@ -24,6 +24,7 @@ static struct {
 	{ .name = "coalesce" },
 	{ .name = "flow_control" },
 	{ .name = "service" },
+	{ .name = "datagram_window" },
 	{ .name = "ring_size" },
 	{ .name = "ring_window" },
 	{ .name = "ring_flush" },

@@ -104,6 +104,34 @@ static int one_way(void *arg)
 	return EXIT_OK;
 }
 
+/*
+ * I3: a peer has no more packets on the way than datagram_window says, so each acknowledgment is for
+ * that many at most. The reader's credit updates are packets, too, and carry acknowledgments.
+ */
+static int windows(void *arg)
+{
+	static const int packets[] = { 1, 8 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(packets); i++) {
+		struct pair p;
+		long long sent, acks;
+
+		setting_set("datagram_window", packets[i]);
+		p = pair_ud();
+		counters_mark();
+		stream(&p, scaled(4) << 20);
+		sent = since_mark("DatagramsSent");
+		acks = since_mark("DatagramAcks");
+		printf("# window %d: %lld packets, %lld acknowledgments\n", packets[i], sent, acks);
+		need(acks >= sent / packets[i] / 2, "%lld acknowledgments of %lld packets", acks,
+		     sent);
+		close(p.c);
+		close(p.s);
+	}
+	return EXIT_OK;
+}
+
 static void echoes(void *arg)
 {
 	struct pattern_reader *r = arg;
@@ -421,6 +449,7 @@ static int options(void *arg)
 static const struct test tests[] = {
 	CASE(exchange, 30, UD_SETS),
 	CASE(one_way, 60, RC),
+	CASE(windows, 60, RC),
 	CASE(ping_pong, 60, RC),
 	CASE(two_writes, 60, RC),
 	BAD("loss 0.1%"),
