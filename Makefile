@@ -197,6 +197,7 @@ bench-ports:
 bench-scale:
 	@tools/bench/scale.sh
 
+# PAGE=2: the experiments on datagrams instead of those on flow control.
 # PLAIN=1: real time instead of counted instructions. SMOKE=1: run each
 # experiment once, which takes minutes.
 paper:
@@ -254,6 +255,6 @@ help:
 	@echo 'make bench-policy     what the policy costs TCP and socket(2): build/bench-policy/'
 	@echo 'make bench-ports      bind, listen, connect at a port with 100,000 connections: build/bench-ports/'
 	@echo 'make bench-scale      what one of 10 to 10,000 connections costs and gets: build/bench-scale/'
-	@echo 'make paper            the experiments of the paper on flow control: build/paper/; PLAIN=1 in real'
-	@echo '                      time, SMOKE=1 each experiment once'
+	@echo 'make paper            the experiments of a paper on flow control: build/paper/; PAGE=2 of one on'
+	@echo '                      datagrams: build/paper-2/; PLAIN=1 in real time, SMOKE=1 each once'
 	@echo 'make clean            remove build/'

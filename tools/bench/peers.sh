@@ -57,7 +57,7 @@ peer_name() {
 	sdploop) echo "AF_SDP loopback" ;;
 	unix)	 echo "AF_UNIX" ;;
 	tcplo)	 echo "TCP on lo" ;;
-	*)	 scheme_name "$1" ;;
+	*)	 scheme_name "$1" || datagram_name "$1" ;;
 	esac
 }
 

@@ -40,6 +40,7 @@ build_tools() {
 	local -A sources=([sockbench]="sockbench.c echo.c busy.c readers.c writers.c strides.c" [smcsetup]="smcsetup.c"
 		[meter]="meter.c busy.c" [pinned]="pinned.c"
 		[progress]="../paper/progress.c ../paper/ends.c"
+		[stores]="../paper/stores.c ../paper/ends.c"
 		[pipeline]="../paper/pipeline.c ../paper/filters.c ../paper/ends.c")
 	rm -rf "$out/bin"
 	mkdir -p "$out/bin"
@@ -85,7 +86,7 @@ measure() {
 	[ "$PLAIN" = 1 ] || arguments+=(-i -e BENCH_CLOCK=instructions -e LIMIT=10000)
 	for name in PEERS TESTS SIZES MODE_SIZES READERS READER_SIZES COST_SIZES PARTS_SIZES COLUMN_WIDTHS RAILS RAIL_MBIT ROUNDS HOLD CONNECTS \
 		ECHOES ECHO_SIZE ECHO_CONNECTIONS LIMIT PAPER_SIZES SPACE_SIZES COMPUTES BURST_ROUNDS \
-		BURST_BUFFER DATA DATA_SIZES SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS; do
+		BURST_BUFFER DATA DATA_SIZES TRIP_SIZES STORE_SIZES WINDOWS LOSSES FAR_US SDP_RECV_BUFFER_SIZE SDP_RECV_BUFFERS SDP_SEND_BUFFERS; do
 		[ -z "${!name:-}" ] || arguments+=(-e "$name=${!name}")
 	done
 	"$SDP_TOP/selftests/vm/boot.sh" "${arguments[@]}" -e "SDP_MODULE=$module" \

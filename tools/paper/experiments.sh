@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The experiments of the paper on flow control. Sourced by tools/bench/guest.sh for run.sh.
+# The experiments of the paper on flow control, the first page. Sourced by tools/bench/guest.sh for
+# run.sh.
 # Each line of results has the module's counters in addition to its figure.
 #
 #	latency		ping-pong (fig. 6a), one way, and
@@ -26,7 +27,8 @@ PAPER_TESTS="latency bandwidth progress space64 space256 microscope words"
 COUNTERS="MsgsSent DataSent CreditUpdatesSent CreditStalls PartialHeld"
 tracing=/sys/kernel/tracing
 next_test_port=21000
-
+. "$SDP_TOP/tools/paper/datagrams.sh"
+PAPER_TESTS+=" $DATAGRAM_TESTS"
 
 # counters: the module's existing counters, by name.
 counters() {
@@ -102,12 +104,18 @@ peer_in_figure() {
 # Progress
 
 run_progress() {
-	limited progress -b "$BURST_BUFFER" "$(paper_family "$1")" "$SDP_B" $((next_test_port++)) \
+	limited progress -b "$BURST_BUFFER" "$(peer_family "$1")" "$SDP_B" $((next_test_port++)) \
 		$BURST_SIZE $BURST "$2" "$BURST_ROUNDS"
 }
 result_progress() { echo "value=$(word round_us "$(tail -n 1 "$OUTPUT")")$(counted_words)"; }
 
-paper_family() { [ "$1" = smc ] && echo smc || echo sdp; }
+peer_family() {
+	case $1 in
+	smc)	echo smc ;;
+	tcp*)	echo inet ;;
+	*)	echo sdp ;;
+	esac
+}
 
 progress_round() {
 	local round=$1 us peer
@@ -178,7 +186,7 @@ space_round() {
 # Filters
 
 run_pipeline() {
-	limited pipeline "$2" "$(paper_family "$1")" "$SDP_B" $next_test_port "$WORK/data.$3"
+	limited pipeline "$2" "$(peer_family "$1")" "$SDP_B" $next_test_port "$WORK/data.$3"
 	next_test_port=$((next_test_port + 8))
 }
 
@@ -220,4 +228,5 @@ paper_round() {
 	for name in microscope words; do
 		! wanted $name || pipeline_round $name "$round"
 	done
+	datagram_round "$round"
 }
