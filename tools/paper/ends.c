@@ -5,9 +5,12 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,6 +96,26 @@ struct ends connect_ends(int family, const char *address, unsigned int port, int
 	no_delay(e.from);
 	no_delay(e.to);
 	return e;
+}
+
+void run_ends(struct ends e, void (*from)(int fd), void (*to)(int fd))
+{
+	pid_t child = fork();
+	int status;
+
+	if (child < 0)
+		err(1, "fork");
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(e.from);
+		to(e.to);
+		exit(0);
+	}
+	close(e.to);
+	from(e.from);
+	close(e.from);
+	if (waitpid(child, &status, 0) != child || status)
+		errx(1, "the other end has failed");
 }
 
 void send_all(int fd, const void *data, size_t len)

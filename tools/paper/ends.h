@@ -20,6 +20,12 @@ int family_number(const char *name);
  */
 struct ends connect_ends(int family, const char *address, unsigned int port, int sndbuf);
 
+/*
+ * Run one function at each end, @to in a process of its own. The program ends if that fails. Closes
+ * both ends.
+ */
+void run_ends(struct ends e, void (*from)(int fd), void (*to)(int fd));
+
 /* Transfer whole buffers; the program ends on an error. recv_all() returns false at the end. */
 void send_all(int fd, const void *data, size_t len);
 int recv_all(int fd, void *data, size_t len);

@@ -24,8 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ends.h"
@@ -79,7 +77,7 @@ static void recv_burst(int fd)
 		errx(1, "data came wrong");
 }
 
-static int answer(int fd)
+static void answer(int fd)
 {
 	size_t i;
 
@@ -88,7 +86,6 @@ static int answer(int fd)
 		recv_burst(fd);
 		send_burst(fd);
 	}
-	return 0;
 }
 
 static int compare(const void *a, const void *b)
@@ -143,9 +140,8 @@ static void prepare(char **argv)
 
 int main(int argc, char **argv)
 {
-	int sndbuf = 0, option, status;
+	int sndbuf = 0, option;
 	struct ends e;
-	pid_t child;
 
 	while ((option = getopt(argc, argv, "+b:")) == 'b')
 		sndbuf = number(optarg, INT32_MAX);
@@ -157,18 +153,6 @@ int main(int argc, char **argv)
 	}
 	prepare(argv + 3);
 	e = connect_ends(family_number(argv[0]), argv[1], number(argv[2], 65535), sndbuf);
-	child = fork();
-	if (child < 0)
-		err(1, "fork");
-	if (!child) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(e.from);
-		return answer(e.to);
-	}
-	close(e.to);
-	ask(e.from);
-	close(e.from);
-	if (waitpid(child, &status, 0) != child || status)
-		errx(1, "the other end has failed");
+	run_ends(e, ask, answer);
 	return 0;
 }

@@ -13,13 +13,10 @@
  * Prints: stores size=... count=... us=DURATION mbps=..., 10^6 bytes per second.
  */
 #include <err.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ends.h"
@@ -68,6 +65,12 @@ static void take(int fd, size_t count)
 		answer(fd);
 }
 
+static void read_all(int fd)
+{
+	take(fd, WARM(cfg.count));
+	take(fd, cfg.count);
+}
+
 static void store(int fd, size_t count)
 {
 	size_t i;
@@ -111,9 +114,7 @@ static void prepare(char **argv)
 
 int main(int argc, char **argv)
 {
-	struct ends e;
-	int option, status;
-	pid_t child;
+	int option;
 
 	while ((option = getopt(argc, argv, "+w")) == 'w')
 		cfg.waits = true;
@@ -123,21 +124,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	prepare(argv + 3);
-	e = connect_ends(family_number(argv[0]), argv[1], number(argv[2], 65535), 0);
-	child = fork();
-	if (child < 0)
-		err(1, "fork");
-	if (!child) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(e.from);
-		take(e.to, WARM(cfg.count));
-		take(e.to, cfg.count);
-		return 0;
-	}
-	close(e.to);
-	measure(e.from);
-	close(e.from);
-	if (waitpid(child, &status, 0) != child || status)
-		errx(1, "the reader has failed");
+	run_ends(connect_ends(family_number(argv[0]), argv[1], number(argv[2], 65535), 0), measure,
+		 read_all);
 	return 0;
 }
