@@ -360,7 +360,7 @@ static void cq_quiet(struct ib_cq *cq)
 		irq_poll_sched(&cq->iop);
 		local_bh_enable();
 		while (test_bit(IRQ_POLL_F_SCHED, &cq->iop.state))
-			msleep(1);
+			msleep(END_WAIT_MS);
 		synchronize_rcu();
 	} while (test_bit(IRQ_POLL_F_SCHED, &cq->iop.state));
 }

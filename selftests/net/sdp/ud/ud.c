@@ -105,8 +105,8 @@ static int one_way(void *arg)
 }
 
 /*
- * I3: a peer has no more packets on the way than datagram_window says, so each acknowledgment is for
- * that many at most. The reader's credit updates are packets, too, and carry acknowledgments.
+ * I3: a peer has no more packets on the way than datagram_window says, so each acknowledgment is
+ * for that many at most. The reader's credit updates are packets, too, and carry acknowledgments.
  */
 static int windows(void *arg)
 {
