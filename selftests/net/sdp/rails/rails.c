@@ -557,6 +557,8 @@ static int failures(void *arg)
 	f = flow_begin(seed % 2);
 	e.f = &f;
 	flow_until(&f, "RailsJoined", 2 * CABLES);
+	/* What went by the first cable alone has to arrive by it. */
+	flow_more(&f, 1 << 20);
 	lab("ip link set va down");
 	writer = helper_start(write_until_told, &e);
 	for (i = 0; i < events; i++) {
