@@ -21,8 +21,8 @@
 # CONNECTS, ECHOES (exchanges), ECHO_SIZE, ECHO_CONNECTIONS, LIMIT (guest seconds for one run or
 # answer), MODE_SIZES, READERS, READER_SIZES, EVENT_SIZES and COST_SIZES (see modes.sh), PARTS_SIZES (see
 # parts.sh), COLUMN_WIDTHS (see columns.sh), RAILS and RAIL_MBIT (see rails.sh), the variables of
-# tools/paper/experiments.sh and datagrams.sh, and the larger buffers of the peer sdpbig: SDP_RECV_BUFFER_SIZE,
-# SDP_RECV_BUFFERS, SDP_SEND_BUFFERS.
+# tools/paper/experiments.sh and datagrams.sh, and the larger buffers of the peer sdpbig:
+# SDP_RECV_BUFFER_SIZE, SDP_RECV_BUFFERS, SDP_SEND_BUFFERS.
 set -euo pipefail
 
 ALL_TESTS="stream pingpong connect echo redis nginx idle modes readers events columns cost parts"
