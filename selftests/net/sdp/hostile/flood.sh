@@ -59,7 +59,8 @@ sample() {
 	samples=$((samples + 1))
 }
 
-requests_come() { look && [ "${now[0]}" != 0 ]; }
+# That a request was seen is kept: of an attacker that leaves, no later sample may see one.
+requests_come() { sample && [ "${most[0]}" != 0 ]; }
 sockets_at_most() { look && [ "${now[1]}" -le "$1" ]; }
 queue_pairs_at_most() { [ "$(queue_pairs)" -le "$1" ]; }
 
