@@ -57,7 +57,7 @@ echo 5000 >$fin_timeout
 
 short_of rtu 3
 connects "three RTUs"
-check "three RTUs: there was no memory" were refused 3
+check "three RTUs: there was no memory" wait_for $patience were refused 3
 aftermath "three RTUs"
 
 short_of dreq $always 1

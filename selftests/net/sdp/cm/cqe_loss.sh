@@ -30,7 +30,7 @@ data_before
 load_module cqe_loss
 
 check "all lost: data still arrives" transfer "$SDP_B"
-check "completions were lost" test "$(lost)" -gt 4
+check "completions were lost" wait_for $patience eval '[ "$(lost)" -gt 4 ]'
 check "all lost: the sockets end" wait_for $lost_seconds no_sockets
 check "all lost: so do queue pairs and the like" \
 	wait_for $lost_seconds connection_counts_are "$objects_before"

@@ -165,6 +165,8 @@ close_listener() {
 	queue=10 listens server "$address" wait "$peers/go" close say closed hold
 	peer client fork 5 connect "$address" $port ended
 	check "$how: five wait to be accepted" wait_for $patience queue_full 5
+	check "$how: all of them know it" wait_for $patience eval \
+		'[ "$(grep -c "^connected$" "$peers/client")" = 5 ]'
 	touch "$peers/go"
 	check "$how: close of the listener returns" says server $patience closed
 	check "$how: their calls end" over client $patience
@@ -179,8 +181,13 @@ orphan() {
 	local how=$1 address=$2 orphans
 	orphans=$(sdpstat OrphanTimeouts)
 	echo 700 >$settings/fin_timeout_ms
-	pair "$address" accept wait "$peers/go" drain -- fill close say closed hold
+	# It fills all that there is room for, also if the host holds the peer for a while.
+	PEER_FULL_MS=$((1000 * slow)) pair "$address" accept wait "$peers/go" drain -- \
+		wait "$peers/accepted" fill close say closed hold
+	says server $patience accepted >/dev/null
+	touch "$peers/accepted"
 	check "$how: closed with unsent data" says client $((2 * patience)) closed
+	rm -f "$peers/accepted"
 	check "$how: a closed socket ends after fin_timeout_ms" wait_for $patience orphan_gone "$orphans"
 	check "$how: OrphanTimeouts counts it" test "$(sdpstat OrphanTimeouts)" = $((orphans + 1))
 	check "$how: its other end is closed, too, and it is gone" wait_for $patience orphan_left_one

@@ -117,7 +117,7 @@ table_per_namespace() {
 	check "a namespace: its connection" says client $patience connected
 	check "a namespace has a table of its own" \
 		test "$(ip netns exec sdpview cat /proc/net/sdp | wc -l)" = 4
-	check "and is not in this one's" no_sockets
+	check "and is not in this one's" wait_for $patience no_sockets
 	check "a namespace has counters of its own" test "$(ip netns exec sdpview \
 		awk '$1 == "ActiveOpens" { print $2 }' /proc/net/sdpstat)" = 1
 	peers_end
@@ -157,7 +157,8 @@ stalled_stream() {
 
 reset_connection() {
 	pair "$1" accept wait "$peers/go" ended -- send 1000 ended
-	wait_for $patience unread_bytes 1000 && kill -KILL "${peer_pid[server]}" &&
+	says server $patience accepted >/dev/null &&
+		wait_for $patience unread_bytes 1000 && kill -KILL "${peer_pid[server]}" &&
 		reset_of client $patience || return
 	peers_end
 }

@@ -86,7 +86,7 @@ readd() {
 }
 
 # Options by number: SO_KEEPALIVE, with an idle time, an interval and a count.
-alive=(option 1 9 1 option 6 4 1 option 6 5 1 option 6 6 2)
+alive=(option 1 9 1 option 6 4 1 option 6 5 1 option 6 6 10)
 
 # connections_of V B: an idle one, started by V; a stream to V; an idle one of other addresses
 connections_of() {

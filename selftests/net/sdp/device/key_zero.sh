@@ -18,7 +18,7 @@ cleanup restore
 echo 16384 >$threshold
 
 # Options by number, for the program peer: LEVEL NAME VALUE. One probe per second.
-keepalive=(option 1 9 1 option 6 4 1 option 6 5 1 option 6 6 3)
+keepalive=(option 1 9 1 option 6 4 1 option 6 5 1 option 6 6 10)
 piece=65536 amount=$((24 * 65536))
 
 moved() { echo $(($(sdpstat RdmaReadBytes) + $(sdpstat RdmaWriteBytesByPeer))); }

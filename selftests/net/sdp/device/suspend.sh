@@ -44,7 +44,7 @@ wait_begin() {
 		next_port
 		peer quiet$tcp $tcp bind "${addresses[-1]}" $port listen 5 say up accept hold
 		says quiet$tcp $patience up >/dev/null
-		peer waits$tcp $tcp open timeouts 1000 connect "${addresses[-1]}" $port wait-out 100 hold
+		peer waits$tcp $tcp open timeouts 10000 connect "${addresses[-1]}" $port wait-out 100 hold
 		says waits$tcp $patience connected >/dev/null
 	done
 }

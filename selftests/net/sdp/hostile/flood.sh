@@ -30,11 +30,9 @@ restore() {
 	echo "$somaxconn" >/proc/sys/net/core/somaxconn
 }
 somaxconn=$(</proc/sys/net/core/somaxconn)
-keeps /proc/sys/net/sdp/connect_timeout_ms
+connect_timeout=/proc/sys/net/sdp/connect_timeout_ms
+keeps $connect_timeout
 cleanup restore
-# A request without its last message is given up after this time, so that the flood gets many
-# places.
-echo 500 >/proc/sys/net/sdp/connect_timeout_ms
 
 # look: sets $now to the number of requests without their last message at the newest listener, all
 # sockets, pages of their memory, KiB available on the machine, queue pairs
@@ -59,8 +57,8 @@ sample() {
 	samples=$((samples + 1))
 }
 
-# That a request was seen is kept: of an attacker that leaves, no later sample may see one.
-requests_come() { sample && [ "${most[0]}" != 0 ]; }
+# Requests of an attacker that leaves may all be gone when a sample is taken.
+requests_come() { sample && [ "${most[0]}" != 0 -o "$(sdpstat PassiveOpens)" -gt "$taken" ]; }
 sockets_at_most() { look && [ "${now[1]}" -le "$1" ]; }
 queue_pairs_at_most() { [ "$(queue_pairs)" -le "$1" ]; }
 
@@ -82,11 +80,15 @@ attack() {
 }
 
 flood() {
-	local name=$1 before most now full taken begin verdict writer samples=0
+	local name=$1 before most now full taken begin verdict writer samples=0 least=1
+	[ $name != flood-leaving ] || least=0
 	listener_start accept recv 1000 send 1000 shutdown drain hold
 	look
 	before=("${now[@]}") most=("${now[@]}") full=$(sdpstat BacklogFull) begin=$(ms)
 	taken=$(sdpstat PassiveOpens)
+	# A request without its last message is given up after this time, so that the flood gets many
+	# places.
+	echo 500 >$connect_timeout
 	attack $name &
 	writer=$!
 	check "$name: requests come" wait_for $patience requests_come
@@ -100,7 +102,7 @@ flood() {
 		"$((most[4] - before[4])) queue pairs, $((most[2] - before[2])) pages," \
 		"$((before[3] - most[3])) KiB; sent away: $(($(sdpstat BacklogFull) - full))"
 	check "$name: the honest connection streams" streaming
-	check "$name: never more requests than places" [ ${most[0]} -le $seen -a ${most[0]} -gt 0 ]
+	check "$name: never more requests than places" [ ${most[0]} -le $seen -a ${most[0]} -ge $least ]
 	# The honest client has two sockets and two queue pairs, the attacker one queue pair.
 	check "$name: nor more sockets" [ $((most[1] - before[1])) -le $((passing + 2)) ]
 	check "$name: nor more queue pairs" [ $((most[4] - before[4])) -le $((passing + 3)) ]
@@ -114,6 +116,7 @@ flood() {
 	check "$name: and is served" says late $patience "end after 1000 bytes"
 	# The attacker keeps what it has, so the requests are given up by our side.
 	check "$name: all places are free again" wait_for $((2 * patience)) queue_is 0
+	put_back $connect_timeout
 	peers_end server late
 	check "$name: no socket is left but the honest ones" wait_for $patience sockets_at_most \
 		$((before[1] - 1))
@@ -162,7 +165,7 @@ left() {
 
 held_until_close() {
 	local now before sent
-	echo 600000 >/proc/sys/net/sdp/connect_timeout_ms
+	echo 600000 >$connect_timeout
 	hold_all held-until-close
 	sent=$(ms)
 	peers_end server
@@ -175,7 +178,7 @@ held_until_close() {
 # The server still has the honest client's socket.
 held_for_a_time() {
 	local now before sent limit=$((20000 * slow))
-	echo $limit >/proc/sys/net/sdp/connect_timeout_ms
+	echo $limit >$connect_timeout
 	hold_all held-for-a-time
 	check "held-for-a-time: $limit ms after that all are free" \
 		wait_for $((limit / 1000 + patience)) none_held $((before[1] + 1)) $((before[4] + 2))
@@ -193,7 +196,7 @@ held_flood() {
 	held_until_close
 	left_out "no requests that are held until their time is over"
 	short_form || held_for_a_time
-	echo 500 >/proc/sys/net/sdp/connect_timeout_ms
+	put_back $connect_timeout
 }
 
 # client_told ERRNO WHY: a client on a device without queue pairs
@@ -239,7 +242,8 @@ no_queue_pairs() {
 	fi
 	before=$(sdpstat NoResources)
 	echo vb table >$regs
-	peer patient connect $SDP_B $port_here
+	# It gives up after the requests that one retransmission of a SYN takes.
+	peer patient option 6 7 1 connect $SDP_B $port_here
 	check "no queue pair for a listener: its clients ask again, in vain" \
 		says patient $patience "connect: ETIMEDOUT"
 	check "no queue pair for a listener: counted" [ "$(sdpstat NoResources)" -gt "$before" ]

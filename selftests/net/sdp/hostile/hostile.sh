@@ -105,9 +105,12 @@ all_messages() {
 		msg-sinkcancel msg-sinkcancel-ack msg-mode-again msg-chrcvbuf-ack msg-sendsm \
 		msg-suspend-ack
 	messages BadCredit msg-overrun
+	# No scan may decline the SrcAvail before the second message has come.
+	echo 600000 >$settings/scan_ms
 	unread msg-srcavail-twice BadState
 	unread msg-srcavail-data BadState
 	unread msg-srcavail-disconn BadState
+	echo 100 >$settings/scan_ms
 	# The connection may end before the socket sends.
 	message msg-chrcvbuf-twice BadState "(send|ended): EPROTO" send 1
 	message msg-abort-early BadState "ended: ECONNRESET"

@@ -64,7 +64,7 @@ unopened() {
 	check "$1: said" commit "$@"
 	check "$1: there is no connection" verdict_is nothing
 	check "$1: nor a socket" queue_is 0
-	check "$1: the Opens are challenged" test "$(came challenge)" -gt 0
+	check "$1: the Opens are challenged" wait_for $patience eval '[ "$(came challenge)" -gt 0 ]'
 	peers_end server
 }
 

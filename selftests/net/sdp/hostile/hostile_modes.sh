@@ -124,9 +124,9 @@ silence() {
 	silent srcavail-silent "send: ETIMEDOUT" "$cancelled" $wait send $large
 	silent srcavail-silent-partly "send: ETIMEDOUT" "$cancelled" $wait send $large
 	silent srcavail-gone "send: $lost" "$cancelled" $wait send $large
-	silent buffer-silent "recv: EAGAIN" "$taken_back" $wait recv 1 recv $large
-	silent buffer-silent-written "recv: EAGAIN" "$taken_back" $wait recv 1 recv $large
-	silent buffer-gone "recv: E(AGAIN|TIMEDOUT|CONNRESET)" "$taken_back" $wait recv 1 recv $large
+	silent buffer-silent "recv: EAGAIN" "$taken_back" recv 1 $wait recv $large
+	silent buffer-silent-written "recv: EAGAIN" "$taken_back" recv 1 $wait recv $large
+	silent buffer-gone "recv: E(AGAIN|TIMEDOUT|CONNRESET)" "$taken_back" recv 1 $wait recv $large
 	silent msg-srcavail-silent "swallow: $lost" "SrcAvailReceived+1 Failures+1" swallow
 	killed srcavail-silent send $large
 	killed buffer-silent recv 1 recv $large
@@ -136,7 +136,7 @@ silence() {
 answered() {
 	# shellcheck disable=SC2086 # several words
 	goes_on=1 silent srcavail-cancelled "info tx_mode=1 learning=0 stale=0 srcavail=1 crossed=0" \
-		"SrcAvailSent+1 SrcAvailRefused+1 SrcAvailCancelled+1" $tight timeouts $((300 * slow)) send $large info
+		"SrcAvailSent+1 SrcAvailRefused+1 SrcAvailCancelled+1" $tight timeouts $((2000 * slow)) send $large info
 	goes_on=1 silent srcavail-late "info tx_mode=1 learning=0 stale=0 srcavail=2 crossed=0" \
 		"SrcAvailSent+2 SrcAvailRead+1 SrcAvailRefused+1 SrcAvailCancelled+1" send $large recv 1 info
 	goes_on=1 silent buffer-cancelled "info tx_mode=1 learning=0 stale=0 srcavail=0 crossed=0" \

@@ -161,3 +161,9 @@ unsigned int random_up_to(unsigned int *state, unsigned int max)
 {
 	return 1 + next_random(state) % max;
 }
+
+/* True once in @n calls, on average. */
+bool one_in(unsigned int *state, unsigned int n)
+{
+	return random_up_to(state, n) == 1;
+}

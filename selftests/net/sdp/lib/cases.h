@@ -64,5 +64,6 @@ int run_lists(char **argv, const struct test_list *const *lists, size_t count);
 unsigned int seed_drawn(void);
 unsigned int next_random(unsigned int *state);
 unsigned int random_up_to(unsigned int *state, unsigned int max);
+bool one_in(unsigned int *state, unsigned int n);
 
 #endif /* SDP_TEST_CASES_H */

@@ -35,7 +35,7 @@ declare -gA peer_pid=()
 peers=$(mktemp -d)
 cleanup rm -rf "$peers"
 cleanup peers_end
-port=$((20000 + RANDOM % 1000 * 10))
+port=$((20000 + RANDOM % 900 * 10))
 # A time limit that is far longer than any wait takes; the debug kernel is slow.
 slow=$((1 + 3 * ${SDP_DEBUG:-0}))
 patience=$((30 * slow))

@@ -232,6 +232,15 @@ struct silent silent_for(int ms)
 }
 
 /*
+ * A value of fallback_ms for tests of what comes before that time is over: the host may hold the
+ * processor for a second.
+ */
+int patient_ms(void)
+{
+	return slow_kernel() ? 4 * quiet_ms() : 20 * quiet_ms();
+}
+
+/*
  * An unused address of the test network. Each process gets another one: an earlier test may have
  * caused a neighbour lookup, which the kernel gives up after 3 s, and that would end in the middle
  * of this test.

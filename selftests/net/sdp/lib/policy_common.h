@@ -62,6 +62,7 @@ struct silent {
 
 struct silent silent_peer(void);
 struct silent silent_for(int ms);
+int patient_ms(void);
 struct addr no_such_host(unsigned int port);
 pthread_t start_thread(void *(*body)(void *), void *arg);
 long module_users(void);

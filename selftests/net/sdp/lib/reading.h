@@ -10,6 +10,8 @@
 #include <pthread.h>
 
 #define NO_SCAN_MS	600000
+/* The largest value of reader_wait_ms. */
+#define READER_WAIT_MOST	60000
 
 /* Transfers of the same kind that change the mode. */
 #define AFTER		3

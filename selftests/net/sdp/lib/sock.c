@@ -312,14 +312,16 @@ long send_until_full(int fd)
 /*
  * Sends until the connection takes no more data, while nobody reads at the other end. Returns the
  * number of bytes. Data in flight may still make room after the first EAGAIN, so this ends only
- * when there has been no room for a while. TCP may send a little more later, with a probe.
+ * when there has been no room for a while. TCP probes a closed window after 200 ms, with a few bytes.
  */
+#define PROBED_MS	400
+
 long fill(int fd)
 {
 	long total = send_until_full(fd), n;
 
 	do {
-		poll_for(fd, POLLOUT, quiet_ms());
+		poll_for(fd, POLLOUT, use_sdp || quiet_ms() > PROBED_MS ? quiet_ms() : PROBED_MS);
 		n = send_until_full(fd);
 		total += n;
 	} while (n);

@@ -6,6 +6,7 @@
  */
 #include "cases.h"
 #include "machine.h"
+#include "reading.h"
 #include <sys/epoll.h>
 
 #define MEMORY_LIMIT	(512 * 1024)	/* bytes that an idle connection may cost, both ends */
@@ -305,12 +306,16 @@ static void victim(int listening, const struct addr *where, int tell)
 
 static int killed(void *arg)
 {
-	long long before = counter("CurrEstab");
 	struct addr own_where, its_where;
-	int own = listener(VICTIMS, &own_where), its = listener(VICTIMS, &its_where);
-	int tell[2], fds[VICTIMS], i, error;
+	int tell[2], fds[VICTIMS], own, its, i, error;
+	long long before;
 	pid_t pid;
 
+	/* Hundreds of connections of the cases before may still be ending. */
+	await_rest();
+	before = counter("CurrEstab");
+	own = listener(VICTIMS, &own_where);
+	its = listener(VICTIMS, &its_where);
 	need_errno(!pipe(tell), "pipe");
 	pid = fork();
 	if (!pid) {
@@ -329,6 +334,8 @@ static int killed(void *arg)
 			send_all(fds[i], "unread", 6);
 	}
 	need(poll_for(tell[0], POLLIN, WAIT_MS), "the victim is not ready");
+	for (i = 0; i < VICTIMS; i += 3)
+		await_all_sent(fds[i]);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	for (i = 0; i < VICTIMS; i++) {

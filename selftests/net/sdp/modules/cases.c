@@ -589,9 +589,7 @@ static int course_takes_one_by_one(u16 port, struct list_head *conns)
 		msleep(20);
 		err = hostile_post_one(h);
 	}
-	if (!err && !READ_ONCE(h->seen))
-		err = -ENODATA;
-	return err;
+	return err ?: hostile_await(&h->seen, 1);
 }
 
 /*

@@ -179,7 +179,7 @@ static int dump_shows(void *arg)
 	s = accept_from(listening);
 	send_all(c, "hello", 5);
 	await_bytes(s, 5);
-	pause_ms(quiet_ms());
+	await_ends_rest(c, s);
 	t = socket_told(&nl, c);
 	a = name_of(c);
 	peer = peer_of(c);

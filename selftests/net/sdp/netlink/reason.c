@@ -157,7 +157,7 @@ static int reason_refused(void *arg)
 
 static int reason_busy(void *arg)
 {
-	struct silent s = silent_for(3 * quiet_ms());
+	struct silent s = silent_for(patient_ms());
 
 	need_reason(connected_as(BOTH_SIDE, &s.where), SDP_FELL_BUSY, "busy");
 	return EXIT_OK;

@@ -74,6 +74,7 @@ static int connect_by(void *arg)
 	size_t i;
 
 	setting_set("rewrite", 1);
+	setting_set("fallback_ms", 20000);
 	for (i = 0; i < ARRAY_SIZE(by); i++) {
 		long long before = counter("DatagramsSent");
 
@@ -395,7 +396,7 @@ static int connect_busy_own_limit(void *arg)
 static int connect_busy_no_more(void *arg)
 {
 	long long busy = counter("FellBusy");
-	struct silent s = silent_for(5 * quiet_ms());
+	struct silent s = silent_for(patient_ms());
 	int c = connected_as(BOTH_SIDE, &s.where), i;
 
 	need_count("FellBusy", busy, 1);
@@ -508,7 +509,7 @@ static int connect_own_terms(void *arg)
 /* With SO_SNDTIMEO, a connect() that takes longer returns, and the attempt continues. */
 static int connect_send_timeout(void *arg)
 {
-	struct silent s = silent_for(4 * quiet_ms());
+	struct silent s = silent_for(patient_ms());
 	int c = stream(0);
 
 	set_timeout(c, SO_SNDTIMEO, quiet_ms());
@@ -535,29 +536,46 @@ void interrupt_in(int ms, int flags)
 	need_errno(!setitimer(ITIMER_REAL, &soon, NULL), "setitimer");
 }
 
+/*
+ * Connects with a time limit of 3 * @half, of which SDP may take 2 * @half; with @interrupted by a
+ * signal after 2.5 * @half. Returns how long it took. A host that holds the processor makes any
+ * call late, and its error may then be another one.
+ */
+static long long connect_within(int half, bool interrupted, const struct addr *where)
+{
+	long long start = now_ms(), took;
+	int c = stream(0), error;
+
+	set_timeout(c, SO_SNDTIMEO, 3 * half);
+	if (interrupted)
+		interrupt_in(10 * half / 4, 0);
+	error = connect_as(BOTH_SIDE, c, where);
+	took = now_ms() - start;
+	need(took >= 4 * half || error == (interrupted ? EINTR : EINPROGRESS),
+	     "connect: %s after %lld ms", errno_text(error), took);
+	need_protocol(c, BY_TCP, "it");
+	close(c);
+	return took;
+}
+
 /* TCP gets only the time that SDP has left of the call's time limit (SO_SNDTIMEO). */
 static int connect_one_deadline(void *arg)
 {
-	int half = slow_kernel() ? 700 : 250, c, error, i;
-	struct addr where = no_such_host(21600);
-	long long start;
+	int half = slow_kernel() ? 700 : 250, port = 21600, i, tries;
+	struct addr where;
+	long long took;
 
 	by_names();
 	setting_set("fallback_ms", 2 * half);
 	setting_set("fallback_memory_ms", 0);
 	for (i = 0; i < 2; i++) {
-		c = stream(0);
-		set_timeout(c, SO_SNDTIMEO, 3 * half);
-		start = now_ms();
-		if (i)
-			interrupt_in(10 * half / 4, 0);
-		error = connect_as(BOTH_SIDE, c, &where);
-		need(error == (i ? EINTR : EINPROGRESS), "connect %d: %s after %lld ms", i,
-		     errno_text(error), now_ms() - start);
-		need_protocol(c, BY_TCP, "it");
-		need(now_ms() - start < 4 * half, "connect %d took %lld ms", i, now_ms() - start);
-		need(i || now_ms() - start >= 3 * half - 20, "after %lld ms", now_ms() - start);
-		close(c);
+		/* One limit after the other would take 5 * @half each time. */
+		for (tries = 0, took = 4 * half; took >= 4 * half && tries < 5; tries++) {
+			where = no_such_host(port++);
+			took = connect_within(half, i, &where);
+		}
+		need(took < 4 * half, "connect %d took %lld ms", i, took);
+		need(i || took > 5 * half / 2, "after %lld ms", took);
 	}
 	return EXIT_OK;
 }
@@ -568,7 +586,7 @@ static int connect_one_deadline(void *arg)
  */
 static int connect_interrupted(void *arg)
 {
-	struct silent s = silent_for(4 * quiet_ms());
+	struct silent s = silent_for(patient_ms());
 	int c, restart;
 
 	setting_set("fallback_memory_ms", 0);

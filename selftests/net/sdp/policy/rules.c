@@ -300,6 +300,7 @@ static int rules(void *arg)
 	char was[3] = "--";
 
 	setting_set("rewrite", 1);
+	setting_set("fallback_ms", 20000);
 	for (row = arg; row->text; row++) {
 		if (row->flags & (v4 ? V6 : V4))
 			continue;

@@ -170,7 +170,7 @@ static int large_messages(void *arg)
  */
 static int vlan(void *arg)
 {
-	long long before, end = now_ms() + 1000 * patience(20);
+	long long before, end;
 	struct flow f;
 
 	if (system("modprobe 8021q 2>/dev/null")) {
@@ -182,6 +182,7 @@ static int vlan(void *arg)
 	f = flow_begin(false);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
 	before = interface_packets("va5") + interface_packets("vb5");
+	end = now_ms() + 1000 * patience(20);
 	while (interface_packets("va5") + interface_packets("vb5") <= before + 50) {
 		need(now_ms() < end, "the VLAN carries no data");
 		flow_more(&f, CHUNK);
@@ -330,6 +331,7 @@ static int waits(void *arg)
 
 static void no_device(struct flow *f)
 {
+	flow_more(f, 1 << 20);
 	lab("for dev in va va1 va3; do ip link set $dev down; done");
 	flow_until(f, "RailsLost", 2 * CABLES);
 	lab("rdma link delete rxb2");
@@ -354,6 +356,7 @@ static int peer_gone(void *arg)
 	setting_set("rail_wait_ms", wait);
 	f = flow_begin(false);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
+	await_all_sent(f.out);
 	all_cables_down();
 	need_errno(!kill(f.reader, SIGKILL), "kill");
 	waitpid(f.reader, &status, 0);
@@ -389,6 +392,7 @@ static int closes_cut_off(void *arg)
 	setting_set("rail_wait_ms", 1000 * patience(60));
 	f = flow_to(pair_make(), false, read_total);
 	flow_until(&f, "RailsJoined", 2 * CABLES);
+	await_all_sent(f.out);
 	all_cables_down();
 	flow_more(&f, 30000);
 	total = f.at;

@@ -225,7 +225,8 @@ static int device_removed(void *arg)
 	lab("(sleep 0.2; rdma link delete rx%s2) >/dev/null 2>&1 &", end);
 	flow_until(&f, "RailsLost", 2);
 	flow_more(&f, 4 * MB);
-	lab("lab_rail_end %s 2", end);
+	/* Others than we use the device, too, so it may be there a little longer. */
+	lab("for i in {1..100}; do lab_rail_end %s 2 && exit; sleep 0.1; done; exit 1", end);
 	flow_until(&f, "RailsJoined", 2 * CABLES + 2);
 	flow_end(&f);
 	return EXIT_OK;
@@ -238,6 +239,7 @@ static int waits(void *arg)
 
 	setting_set("rail_wait_ms", 1000 * patience(30));
 	f = joined(false);
+	await_all_sent(f.out);
 	lab("(sleep 0.1; for dev in va va1 va2 va3; do ip link set $dev down; done; sleep 2; "
 	    "lab_rail_up 2) >/dev/null 2>&1 &");
 	flow_until(&f, "RailsLost", 2 * (1 + CABLES));
@@ -302,13 +304,13 @@ static int interrupted_cut_off(void *arg)
 	await_all_sent(f.out);
 	set_int(f.out, SOL_SOCKET, SO_SNDBUF, 16384);
 	/* Not before the cables are down, which takes a second and what the commands take. */
-	set_timeout(f.out, SO_SNDTIMEO, 1000 * patience(2));
+	set_timeout(f.out, SO_SNDTIMEO, 1000 * patience(5));
 	need_errno(!kill(f.reader, SIGSTOP), "kill");
-	lab("(sleep 1; for dev in va va1 va2 va3; do ip link set $dev down; done; sleep 14; "
-	    "lab_rail_up 2) >/dev/null 2>&1 &");
+	lab("(sleep 1; for dev in va va1 va2 va3; do ip link set $dev down; done; sleep %d; "
+	    "lab_rail_up 2) >/dev/null 2>&1 &", patience(5) + 12);
 	begin = now_ms();
 	n = write(f.out, pattern(f.at), MB);
-	need(now_ms() - begin > 12000, "only %lld ms", now_ms() - begin);
+	need(now_ms() - begin > 1000 * patience(5) + 10000, "only %lld ms", now_ms() - begin);
 	need(n > 0 || (n < 0 && errno == EAGAIN), "write: %s", errno_text(errno));
 	if (n > 0)
 		f.at += n;

@@ -51,6 +51,9 @@ static void one_way(int from, int to, int flow, const char *which)
 	before = info_of(from);
 	for (size = 1; size < 200000; size = size * 3 + 1)
 		in_step(from, to, &at, 3, size);
+	/* The first message in a new ring tells the other end which one is used. */
+	if (info_of(from).tx_ring != info_of(to).rx_ring)
+		in_step(from, to, &at, 1, 100);
 	out = info_of(from);
 	in = info_of(to);
 	if (flow == SDP_FLOW_CREDIT) {
@@ -137,7 +140,9 @@ static int stream(void *arg)
 	stream_reader(&at_s);
 	helper_end(writer);
 	info = info_of(p.s);
-	need(info.ring_received * 10 > info.bytes_received * 9, "%llu of %llu bytes by rings",
+	/* How much goes before the ring is there is not said; the short form has little besides. */
+	need(info.ring_received * (short_form() ? 4 : 10) >
+	     info.bytes_received * (short_form() ? 3 : 9), "%llu of %llu bytes by rings",
 	     info.ring_received, info.bytes_received);
 	need(info.ring_received > 10 * RING, "%llu bytes by rings", info.ring_received);
 	return EXIT_OK;
@@ -193,6 +198,17 @@ static long drain_stream(int fd, long at)
 	return n;
 }
 
+/*
+ * With nic, one whole window and a part of another stay free. With rdma, the longest message does
+ * not fit, which is a quarter of the ring: messages are not cut to make them fit.
+ */
+static bool ring_is_full(int fd, int flow)
+{
+	struct sdp_info info = info_of(fd);
+
+	return info.rx_ring_used > info.rx_ring * (flow == SDP_FLOW_NIC ? 0.85 : 0.75);
+}
+
 /* G3, G5: the reader stops, the ring fills, and data gathers. Later all of it arrives. */
 static int full(void *arg)
 {
@@ -200,19 +216,17 @@ static int full(void *arg)
 	struct pair p = pair_of(flow, flow);
 	struct sdp_info info;
 	long at = 0, n;
+	long long end;
 
 	await_ring(p.c, p.s, &at);
 	n = fill_stream(p.c, at, false);
 	info = info_of(p.c);
 	need(info.ring_full > 0, "always room; %ld bytes written", n);
+	/* What has been taken to be rest may have been the host's. */
+	for (end = now_ms() + WAIT_MS; !ring_is_full(p.s, flow) && now_ms() < end; pause_ms(5))
+		n += fill_stream(p.c, at + n, false);
 	info = info_of(p.s);
-	/*
-	 * With nic, one whole window and a part of another stay free. With rdma, the longest
-	 * message does not fit, which is a quarter of the ring: messages are not cut to make them
-	 * fit.
-	 */
-	need(info.rx_ring_used > info.rx_ring * (flow == SDP_FLOW_NIC ? 0.85 : 0.75),
-	     "%u of %u bytes used", info.rx_ring_used, info.rx_ring);
+	need(ring_is_full(p.s, flow), "%u of %u bytes used", info.rx_ring_used, info.rx_ring);
 	pattern_read(p.s, at, n, PATTERN_LARGEST);
 	at += n;
 	in_step(p.c, p.s, &at, 20, 3000);
@@ -453,7 +467,7 @@ static int grows(void *arg)
 	long long end;
 	long at = 0;
 
-	setting_set("resize_idle_ms", 1000);
+	setting_set("resize_idle_ms", 5000);
 	p = pair_of(SDP_FLOW_RDMA, SDP_FLOW_RDMA);
 	await_ring(p.c, p.s, &at);
 	need(info_of(p.c).tx_ring == 16384, "%u at first", info_of(p.c).tx_ring);

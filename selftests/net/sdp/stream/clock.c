@@ -12,6 +12,8 @@
 #define HOURS		3600
 /* The time limit under test: before it is over, the clock has leapt both ways. */
 #define LIMIT_MS	1200
+/* Time within which a limit of a second or two has to take effect. */
+#define MOST_MS		15000
 #define BETWEEN_MS	200
 
 static const long leaps[] = { 3 * HOURS, -7 * HOURS, 30 * 24 * HOURS, -29 * 24 * HOURS - 1 };
@@ -73,16 +75,16 @@ static void leaps_end(pid_t pid)
 }
 
 /*
- * Checks that it took @least to @most milliseconds since @since, although the clock has leapt. A
- * slow kernel gets more time.
+ * Checks that it took at least @least milliseconds since @since, and not much longer, although the
+ * clock has leapt. The leaps are of minutes and more, so a busy host may well take its time.
  */
-static void took(const char *what, long long since, int least, int most)
+static void took(const char *what, long long since, int least)
 {
 	long long ms = now_ms() - since;
 
 	printf("# %s: %lld ms\n", what, ms);
-	need(ms >= least && ms <= patience(most), "%s ended after %lld ms, not within %d to %d",
-	     what, ms, least, patience(most));
+	need(ms >= least && ms <= patience(MOST_MS), "%s ended after %lld ms, not within %d to %d",
+	     what, ms, least, patience(MOST_MS));
 }
 
 static int recv_timeout(void *arg)
@@ -96,7 +98,7 @@ static int recv_timeout(void *arg)
 	leaper = leaps_begin(BETWEEN_MS);
 	since = now_ms();
 	need(recv(p.c, &byte, 1, 0) < 0 && errno == EAGAIN, "recv: %s", errno_text(errno));
-	took("SO_RCVTIMEO", since, LIMIT_MS - 20, 2 * LIMIT_MS);
+	took("SO_RCVTIMEO", since, LIMIT_MS - 20);
 	leaps_end(leaper);
 	return EXIT_OK;
 }
@@ -114,7 +116,7 @@ static int send_timeout(void *arg)
 	since = now_ms();
 	need(send(p.c, block, sizeof(block), MSG_NOSIGNAL) < 0 && errno == EAGAIN, "send: %s",
 	     errno_text(errno));
-	took("SO_SNDTIMEO", since, LIMIT_MS - 20, 2 * LIMIT_MS);
+	took("SO_SNDTIMEO", since, LIMIT_MS - 20);
 	leaps_end(leaper);
 	return EXIT_OK;
 }
@@ -138,7 +140,7 @@ static int connect_timeout(void *arg)
 	since = now_ms();
 	need(connect(fd, &where.sa, where.len) < 0 && errno == ETIMEDOUT, "connect: %s",
 	     errno_text(errno));
-	took("connect", since, LIMIT_MS - 20, 3 * LIMIT_MS);
+	took("connect", since, LIMIT_MS - 20);
 	leaps_end(leaper);
 	close(listening);
 	return EXIT_OK;
@@ -155,7 +157,7 @@ static int linger(void *arg)
 	need_errno(!setsockopt(p.c, SOL_SOCKET, SO_LINGER, &second, sizeof(second)), "SO_LINGER");
 	since = now_ms();
 	close(p.c);
-	took("close", since, 980, 2500);
+	took("close", since, 980);
 	leaps_end(leaper);
 	return EXIT_OK;
 }
@@ -184,7 +186,7 @@ static int orphan(void *arg)
 {
 	pid_t leaper = leaps_begin(BETWEEN_MS);
 	struct pair p = pair_make();
-	long long since, end = now_ms() + patience(15000);
+	long long since, end = now_ms() + patience(MOST_MS + 1000);
 	char byte;
 
 	set_int(p.c, IPPROTO_TCP, TCP_LINGER2, 2);
@@ -193,7 +195,7 @@ static int orphan(void *arg)
 	need(recv(p.s, &byte, 1, 0) == 0, "no end of the stream");
 	while (half_closed() && now_ms() < end)
 		pause_ms(20);
-	took("TCP_LINGER2", since, 1900, 5000);
+	took("TCP_LINGER2", since, 1900);
 	leaps_end(leaper);
 	return EXIT_OK;
 }
@@ -253,7 +255,7 @@ static int gone(void *arg)
 	leaper = leaps_begin(BETWEEN_MS);
 	since = now_ms();
 	need(recv(p.c, &byte, 1, 0) < 0 && errno == ETIMEDOUT, "recv: %s", errno_text(errno));
-	took("keepalive", since, 1900, 7000);
+	took("keepalive", since, 1900);
 	leaps_end(leaper);
 	cut(false);
 	return EXIT_OK;
@@ -273,7 +275,7 @@ static int scan(void *arg)
 	leaper = leaps_begin(BETWEEN_MS);
 	since = now_ms();
 	send_all(p.c, pattern(0), 1 << 16);
-	took("the scan", since, 550, 4000);
+	took("the scan", since, 550);
 	leaps_end(leaper);
 	pattern_read(p.s, 0, 1 << 16, 1 << 16);
 	return EXIT_OK;
@@ -322,21 +324,21 @@ static int stream(void *arg)
 	pthread_join(reader, NULL);
 	need(streamed == at, "%ld bytes instead of %ld", streamed, at);
 	printf("# %ld bytes, the longest write %lld ms\n", at, longest);
-	need(longest < patience(3000), "a write took %lld ms", longest);
+	need(longest < patience(MOST_MS), "a write took %lld ms", longest);
 	return EXIT_OK;
 }
 
 #define BOTH	V4_SETS
 
 static const struct test tests[] = {
-	{ "recv_timeout", recv_timeout, 20, BOTH, .sdp_only = false, .arg = NULL },
-	{ "send_timeout", send_timeout, 20, BOTH, .sdp_only = false, .arg = NULL },
-	{ "connect_timeout", connect_timeout, 30, BOTH, .sdp_only = true, .arg = NULL },
-	{ "linger", linger, 20, BOTH, .sdp_only = false, .arg = NULL },
-	{ "orphan", orphan, 30, BOTH | NOT_SHORT, .sdp_only = true, .arg = NULL },
-	{ "keepalive", keepalive, 30, RC | NOT_SHORT, .sdp_only = true, .arg = NULL },
-	{ "gone", gone, 30, RC | NOT_SHORT, .sdp_only = true, .arg = NULL },
-	{ "scan", scan, 30, RC, .sdp_only = true, .arg = NULL },
+	{ "recv_timeout", recv_timeout, 60, BOTH, .sdp_only = false, .arg = NULL },
+	{ "send_timeout", send_timeout, 60, BOTH, .sdp_only = false, .arg = NULL },
+	{ "connect_timeout", connect_timeout, 60, BOTH, .sdp_only = true, .arg = NULL },
+	{ "linger", linger, 60, BOTH, .sdp_only = false, .arg = NULL },
+	{ "orphan", orphan, 60, BOTH | NOT_SHORT, .sdp_only = true, .arg = NULL },
+	{ "keepalive", keepalive, 60, RC | NOT_SHORT, .sdp_only = true, .arg = NULL },
+	{ "gone", gone, 60, RC | NOT_SHORT, .sdp_only = true, .arg = NULL },
+	{ "scan", scan, 60, RC, .sdp_only = true, .arg = NULL },
 	{ "stream", stream, 60, BOTH, .sdp_only = true, .arg = NULL },
 };
 

@@ -60,8 +60,11 @@ static void write_until(int from, int to, long *at, long size, unsigned int want
 {
 	int i;
 
-	for (i = 0; i < 40 && !size_is(from, to, want); i++)
+	for (i = 0; i < 40; i++) {
+		if (size_is(from, to, want))
+			return;
 		in_step(from, to, at, 1, size);
+	}
 	need(size_is(from, to, want),
 	     "after %d writes of %ld the sender says %u, the receiver %u; %lld asked, %lld refused",
 	     i, size, info_of(from).send_size, info_of(to).recv_size, counter("ResizesAsked"),
@@ -85,10 +88,12 @@ static int grow(void *arg)
 	write_until(p.c, p.s, &at, WRITE, WRITE_FITS);
 	info = info_of(p.c);
 	need(info.split_sends >= 8, "%u split", info.split_sends);
-	need(info.resizes == 1 && !info.resizes_refused, "%u resizes, %u refused", info.resizes,
-	     info.resizes_refused);
-	need(since_mark("ResizesAsked") == 1 && since_mark("ResizesGranted") == 1,
-	     "%lld asked, %lld granted", since_mark("ResizesAsked"), since_mark("ResizesGranted"));
+	/* A peer that is held for a second gives up growing, which counts as a refusal. */
+	need(info.resizes == 1 && info.resizes_refused <= 1, "%u resizes, %u refused",
+	     info.resizes, info.resizes_refused);
+	need(since_mark("ResizesAsked") == 1 + info.resizes_refused &&
+	     since_mark("ResizesGranted") == 1, "%lld asked, %lld granted",
+	     since_mark("ResizesAsked"), since_mark("ResizesGranted"));
 	need(size_is(p.s, p.c, SMALL), "the other direction has grown, too");
 	in_step(p.c, p.s, &at, 40, WRITE);
 	need(info_of(p.c).split_sends == info.split_sends, "still split");

@@ -20,6 +20,8 @@ static int nobody_reads(void *arg)
 {
 	struct pair p = pair_that_waits();
 
+	/* A writer gives up by itself after ten times as long. */
+	setting_set("scan_ms", 500);
 	counters_mark();
 	send_all(p.c, pattern(0), WRITE);
 	need(since_mark("ScansFired") == 1, "%lld scans fired", since_mark("ScansFired"));
@@ -43,7 +45,7 @@ static int nobody_reads_many(void *arg)
 		if (i == MANY - 1) {
 			await_counter_above("SrcAvailSent", sent + i - 1);
 			need(!since_mark("ScansFired"), "a scan fired early");
-			setting_set("scan_ms", 50);
+			setting_set("scan_ms", 500);
 		}
 		p[i] = pair_that_waits();
 		pid[i] = helper_start(write_large, &p[i]);

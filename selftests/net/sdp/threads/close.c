@@ -7,6 +7,7 @@
  * until the event comes that it waits for.
  */
 #include "threads.h"
+#include "info.h"
 
 enum { WAITERS = 2, UNSENT = 1 << 20, SAID = 400 };
 
@@ -130,7 +131,7 @@ static void blocked_prepare(struct blocked *b, enum blocking_call call)
 		b->peer = p.s;
 	}
 	if (call == CALL_SEND)
-		b->filled = fill(b->fd);
+		b->filled = fill_ends(b->fd, b->peer);
 	if (call == CALL_WAITALL)	/* a part of the data is there */
 		send_all(b->peer, "ab", 2);
 }

@@ -138,6 +138,8 @@ static void stream_nowait_to(void (*reader)(void *arg), long len, long piece)
 	pid_t pid;
 
 	only_order_counts();
+	/* Nor does the time for which a writer waits. */
+	setting_set("reader_wait_ms", READER_WAIT_MOST);
 	p = pair_roomy();
 	r.fd = p.s;
 	r.other = p.c;
@@ -395,6 +397,7 @@ static int returns_to_own_memory(void *arg)
 	pid = helper_start(writes_pieces, &w);
 	await_counter_above("BackgroundBytes", before + 2L * PIECE);
 	only_order_counts();
+	setting_set("reader_wait_ms", READER_WAIT_MOST);
 	pattern_read(p.s, 0, late, PIECE);
 	counters_mark();
 	pattern_read(p.s, late, len - late, PIECE);
@@ -421,7 +424,7 @@ static int in_order(void *arg)
 	counters_mark();
 	pid = helper_start(pattern_reader_main, &r);
 	for (i = 0; i < rounds * 8; i++) {
-		if (random_up_to(&seed, 1))
+		if (one_in(&seed, 2))
 			write_nowait(p.c, at, sizes[i % 8], PATTERN_LARGEST);
 		else
 			pattern_write(p.c, at, sizes[i % 8]);

@@ -40,18 +40,18 @@ static long pieces_at_random(struct iovec *iov, unsigned char *memory, unsigned 
 	int i;
 
 	for (i = 0; i < PIECES; i++) {
-		bool pages = random_up_to(seed, 4);
+		bool pages = !one_in(seed, 5);
 		long n = random_up_to(seed, 20 * PAGE);
 
 		if (pages)
 			n += PAGE - (at + n) % PAGE;
-		if (!random_up_to(seed, 8))
+		if (one_in(seed, 8))
 			n = 0;
 		iov[i].iov_base = memory + at;
 		iov[i].iov_len = n;
 		total += n;
 		at += n + PAGE;
-		if (pages && random_up_to(seed, 5))
+		if (pages && !one_in(seed, 5))
 			at -= at % PAGE;
 	}
 	return total;

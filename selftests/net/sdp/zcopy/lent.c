@@ -245,7 +245,7 @@ static int in_order(void *arg)
 	for (i = 0; i < rounds * 8; i++) {
 		long size = sizes[i % 8];
 
-		switch (random_up_to(&seed, 2)) {
+		switch (random_up_to(&seed, 3) - 1) {
 		case 0:
 			calls += send_lent(p.c, at, size, size, MSG_DONTWAIT);
 			break;

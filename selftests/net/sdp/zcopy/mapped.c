@@ -221,6 +221,8 @@ static int kept(void *arg)
 	int i, j;
 
 	make_roomy(&p);
+	/* Nothing is declined, however late the reader is. */
+	setting_set("scan_ms", NO_SCAN_MS);
 	before = memory_free();
 	for (i = 0; i < WINDOWS; i++) {
 		to[i] = receive_window(p.s, PIECE);
@@ -269,6 +271,8 @@ static int in_a_pipe(void *arg)
 	long at, last = 0;
 	int pipes[2], i;
 
+	/* Nothing is declined, however late the reader is. */
+	setting_set("scan_ms", NO_SCAN_MS);
 	make_roomy(&p);
 	need_errno(!pipe(pipes), "pipe");
 	for (i = 0; i < 12; i++, last = at) {
@@ -289,6 +293,8 @@ static int elsewhere(void *arg)
 	struct receive r = { .length = PIECE };
 	int file = pattern_file(PIECE);
 
+	/* Nothing is declined, however late the reader is. */
+	setting_set("scan_ms", NO_SCAN_MS);
 	make_roomy(&p);
 	write_background(p.c, 0, PIECE);
 	need(take_all(p.s, receive_window(other.s, PIECE), 0, PIECE) > PIECE / 2, "not mapped");

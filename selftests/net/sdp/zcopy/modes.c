@@ -79,6 +79,12 @@ static void need_read(const struct pair *p, const struct sdp_info *writer,
 	     (unsigned long long)(out.rdma_sent - writer->rdma_sent), bytes);
 }
 
+/* From now on a large write has no room in the send buffer, so it waits for a reader. */
+static void waits_for_readers(const struct pair *p)
+{
+	set_int(p->c, SOL_SOCKET, SO_SNDBUF, 1 << 14);
+}
+
 /*
  * C1, C2, C5: a reader in Pipelined mode begins to poll. AFTER SrcAvails are read, then the mode is
  * Combined.
@@ -91,6 +97,7 @@ static int leaves_polled(void *arg)
 	int i;
 
 	r.p = pair_pipelined(SIZE, &r.at);
+	waits_for_readers(&r.p);
 	writer = info_of(r.p.c);
 	reader = info_of(r.p.s);
 	counters_mark();
@@ -130,6 +137,7 @@ static int leaves_small(void *arg)
 	int i;
 
 	r.p = pair_pipelined(SIZE, &r.at);
+	waits_for_readers(&r.p);
 	counters_mark();
 	pid = helper_start(reads_waiting, &r);
 	for (i = 0; i <= AFTER; i++) {
@@ -208,7 +216,9 @@ static int scanned(void *arg)
 	pthread_t thread;
 
 	w.p = pair_pipelined(SIZE, &w.at);
-	setting_set("scan_ms", 20);
+	waits_for_readers(&w.p);
+	/* A writer gives up after ten times as long. */
+	setting_set("scan_ms", 200);
 	counters_mark();
 	need_learnt(&w.p, SDP_INFO_PIPELINED, 0);
 	need(!pthread_create(&thread, NULL, writes, &w), "pthread_create");
@@ -286,7 +296,8 @@ static int counted(void *arg)
 	static const int counts[] = { 1, 5, 2, 1 };
 	size_t i;
 
-	setting_set("scan_ms", 20);
+	/* A writer gives up after ten times as long. */
+	setting_set("scan_ms", 200);
 	for (i = 0; i < ARRAY_SIZE(counts); i++) {
 		long long runs = looks_for(counts[i]);
 

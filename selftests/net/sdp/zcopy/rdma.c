@@ -40,6 +40,7 @@ static int posted_large(void *arg)
 {
 	struct pair p = pair_make();
 
+	setting_set("scan_ms", NO_SCAN_MS);
 	counters_mark();
 	stream_to(&p, 20, WRITE, WRITE);
 	need(!since_mark("SrcAvailRefused"), "%lld refused", since_mark("SrcAvailRefused"));
@@ -258,7 +259,10 @@ static void on_alarm(int sig)
 /* Sends for at most @ms to a reader that does not read. Returns how many bytes the call took. */
 static ssize_t send_for(int fd, long at, int ms, bool by_signal)
 {
-	struct itimerval in = { .it_value.tv_usec = ms * 1000 }, none = { 0 };
+	/* Again and again: the first signal may come before the call. */
+	struct itimerval in = {
+		.it_value.tv_usec = ms * 1000, .it_interval.tv_usec = ms * 1000
+	}, none = { 0 };
 	struct sigaction act = { .sa_handler = on_alarm };
 	ssize_t n;
 

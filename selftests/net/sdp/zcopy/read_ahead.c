@@ -138,10 +138,10 @@ static void reads_in_turns(void *arg)
 
 	close(r->other);
 	while (at < r->len) {
-		long room = 1 + random_up_to(&seed, random_up_to(&seed, 3) ? CALL : PIECE - 1);
+		long room = 1 + random_up_to(&seed, one_in(&seed, 3) ? PIECE - 1 : CALL);
 		ssize_t n;
 
-		if (random_up_to(&seed, 2)) {
+		if (one_in(&seed, 2)) {
 			at += take_now(r->fd, at, room);
 			continue;
 		}

@@ -208,11 +208,14 @@ static int listener_at(int port, int backlog)
 	return fd;
 }
 
+/* By role. They exist before "up" is printed, whenever their threads begin. */
+static int listening[SERVED];
+
 static void *server(void *arg)
 {
-	int port = (intptr_t)arg, listening = listener_at(port, BACKLOG), fd;
+	int port = (intptr_t)arg, fd;
 
-	while ((fd = accept(listening, NULL, NULL)) >= 0) {
+	while ((fd = accept(listening[port], NULL, NULL)) >= 0) {
 		atomic_fetch_add(&connections, 1);
 		atomic_fetch_add(&live, 1);
 		start(connection, (intptr_t)fd << 2 | served[port].kind);
@@ -253,9 +256,9 @@ static void *caller(void *arg)
 static void *greeter(void *arg)
 {
 	intptr_t ms = (intptr_t)arg;
-	int listening = listener_at(0, ms ? 4 : BACKLOG), fd;
+	int fd;
 
-	while ((fd = accept(listening, NULL, NULL)) >= 0) {
+	while ((fd = accept(listening[0], NULL, NULL)) >= 0) {
 		close(fd);
 		if (ms)
 			usleep(1000 * ms);
@@ -405,15 +408,17 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "hurry") && argc >= 6)
 		return hurry(atoi(argv[4]), atoi(argv[5]), argc > 6 ? atoi(argv[6]) : 0);
 	if (!strcmp(argv[1], "greet") || !strcmp(argv[1], "tardy")) {
+		listening[0] = listener_at(0, two || !atoi(argv[4]) ? BACKLOG : 4);
 		start(greeter, two ? 0 : atoi(argv[4]));
 	} else if (!strcmp(argv[1], "slow") && argc == 6) {
 		for (i = 0; i < atoi(argv[4]); i++)
 			start(reads_slowly, atoi(argv[5]));
 	} else if (!strcmp(argv[1], "serve")) {
 		for (i = 0; i < SERVED; i++)
+			listening[i] = listener_at(i, i == ALONE ? 3 : BACKLOG);
+		for (i = 0; i < SERVED; i++)
 			if (i != ALONE)
 				start(server, i);
-		listener_at(ALONE, 3);
 	} else {
 		for (i = 0; i < atoi(argv[4]); i++)
 			start(caller, i);

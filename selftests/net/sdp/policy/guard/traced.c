@@ -123,7 +123,7 @@ static void traced_refused(int flags)
 
 static void traced_busy(void)
 {
-	struct silent s = silent_for(3 * quiet_ms());
+	struct silent s = silent_for(patient_ms());
 	int fd = connected_as(BOTH_SIDE, &s.where);
 
 	need_traced(fd, &s.where, "connect", "the peer's backlog stayed full");
