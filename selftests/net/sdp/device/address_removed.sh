@@ -30,16 +30,19 @@ cleanup restore
 # When two ends no longer reach each other, neither learns that the other one has closed.
 echo 5000 >$fin_setting
 
+# reached_at MAC: packets to the addresses are for this MAC address
+reached_at() {
+	ip neighbour replace $V lladdr "$1" dev vb nud permanent &&
+		ip -6 neighbour replace $V6 lladdr "$1" dev vb nud permanent
+}
+
 # As lab_rules and lab_neighbour do for A: packets to the address use the cable.
 way_there() {
-	local mac
-	mac=$(lab_mac "" va)
 	ip rule add pref 20 from $SDP_B to $V lookup 102 &&
 		ip -6 rule add pref 20 from $SDP_B6 to $V6 lookup 102 &&
 		ip route add $V dev vb src $SDP_B table 102 &&
 		ip -6 route add $V6 dev vb src $SDP_B6 table 102 &&
-		ip neighbour replace $V lladdr "$mac" dev vb nud permanent &&
-		ip -6 neighbour replace $V6 lladdr "$mac" dev vb nud permanent
+		reached_at "$(lab_mac "" va)"
 }
 
 # has_gid TEXT: the device has the address, too
@@ -70,19 +73,24 @@ add_address() {
 # No peer knows the address yet.
 add() { add_address "$1" && wait_for $patience has_gid_of "$1"; }
 
+# A defect of soft-RoCE: when a packet is for an address that is not in the device's table, it drops
+# a reference that it does not have, to whatever address stands there. A packet that has passed IP
+# just before the address goes is enough. So nobody reaches the address from a moment before its
+# removal until it is back.
 remove() {
+	reached_at 02:00:00:00:00:01
+	pause 0.2
 	if [ "$1" = $V ]; then ip address delete $V/24 dev va; else ip address delete $V6/64 dev va; fi
 }
 
-# readd ADDRESS: puts it back while it has no device, and makes the device anew. For two defects of
+# readd ADDRESS: puts it back while it has no device, and makes the device anew. For another defect of
 # soft-RoCE: Its management queue pair may break when a message cannot be sent for lack of a route.
-# The message that ends a connection of a removed address is such a message. And when a packet
-# arrives for an address that is not in the device's table yet, as one that the peer repeats does,
-# soft-RoCE drops a reference that it does not have, to whatever address stands there.
+# The message that ends a connection of a removed address is such a message.
 readd() {
 	peers_end
 	wait_for $((2 * patience)) no_sockets && rdma link delete rxa || return
-	add_address "$1" && lab_device "" rxa va 0 1 && wait_for $patience has_gid_of "$1"
+	add_address "$1" && lab_device "" rxa va 0 1 && wait_for $patience has_gid_of "$1" &&
+		reached_at "$(lab_mac "" va)"
 }
 
 # Options by number: SO_KEEPALIVE, with an idle time, an interval and a count.
