@@ -35,7 +35,7 @@ LIBRARY		:= sdp_program
 
 .PHONY: all modules tools install install-module install-headers install-tools uninstall \
 	dkms-source dkms-install deb check-deb demo check check-all check-style \
-	check-unit check-kunit in-tree check-in-tree check-vm check-core check-wire check-runner check-deep check-programs check-load \
+	check-unit check-cross check-kunit in-tree check-in-tree check-vm check-core check-wire check-runner check-deep check-programs check-load \
 	check-suites check-pair check-soak check-syscalls check-hostile check-faults check-races \
 	check-coverage \
 	bench bench-policy bench-ports bench-scale paper clean help
@@ -121,6 +121,11 @@ check-style:
 check-unit:
 	@scripts/setup.sh unit
 	@$(MAKE) --no-print-directory -C selftests/unit check
+
+# The same programs for a big-endian processor, and others, under emulation.
+check-cross:
+	@scripts/setup.sh cross
+	@selftests/unit/processors.sh
 
 check-kunit:
 	@selftests/unit/kunit.sh
@@ -225,6 +230,7 @@ help:
 	@echo '                      with SDP_SHORT=1 in the environment in the short form'
 	@echo '  check-style           checkpatch, sparse, W=1, kernel-doc, file sizes'
 	@echo '  check-unit            engine and policy in user space: unit tests, pair simulator, fuzz'
+	@echo '  check-cross           the same programs on other processors: big-endian, 32 bits, arm64'
 	@echo '  check-kunit           the same tests inside the debug kernel'
 	@echo '  check-in-tree         the patches of make in-tree: apply, build, document, run KUnit'
 	@echo '  check-vm              kselftests in VMs; KERNEL=6.12 and TEST=name narrow it'

@@ -149,9 +149,10 @@ run_all() {
 
 part "style, by building" check-style PART=builds
 # apt allows one process at a time, so all packages are installed up front.
-scripts/setup.sh unit vm style build deb wire go suites in-tree-check
+scripts/setup.sh unit cross vm style build deb wire go suites in-tree-check
 host "style, by reading" check-style PART=texts
 host "engine, user space" check-unit
+host "other processors" check-cross
 host "packages" check-deb
 host "in the kernel tree" check-in-tree
 # Two virtual machines run at a time in the short form and keep the host's two

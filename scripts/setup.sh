@@ -3,8 +3,8 @@
 # setup.sh SET...: install the Debian packages of the named sets.
 #
 # Does nothing when all of them are installed. Sets: build, tool, vm, style,
-# unit, wire, bench, demo, kernel, programs, deb, go, suites, suite-sources,
-# in-tree, in-tree-check.
+# unit, cross, wire, bench, demo, kernel, programs, deb, go, suites,
+# suite-sources, in-tree, in-tree-check.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -17,6 +17,7 @@ declare -A SETS=(
 	[in-tree]="git python3 unifdef"
 	[in-tree-check]="git python3 unifdef python3-sphinx perl sparse"
 	[unit]="gcc libc6-dev make pkg-config libmnl-dev libjansson-dev mandoc python3"
+	[cross]="gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user-static make"
 	[wire]="tshark tcpdump python3"
 	[bench]="gnuplot-nox perftest librdmacm1 librdmacm-dev ibverbs-providers ibverbs-utils rdmacm-utils ethtool python3 gcc libc6-dev make zlib1g-dev redis-server redis-tools nginx apache2-utils curl"
 	[demo]="socat tar coreutils iperf3 redis-server redis-tools nginx curl"

@@ -20,46 +20,7 @@ else
 		windows=100000
 fi
 
-# count PATTERN FILE
-count() { grep -cE "$1" "$2" || true; }
-
-sum() { printf '%d passed, %d failed, %d skipped' "$@"; }
-
-# run NAME COMMAND...: run the command with its output in $tap/NAME, and print nothing.
-run() {
-	local name=$1 start=$SECONDS status=0
-	shift
-	"$@" >"$tap/$name" 2>"$tap/$name.err" || status=$?
-	printf '%d %d\n' $status $((SECONDS - start)) >"$tap/$name.status"
-}
-
-passed=0 failed=0 skipped=0
-
-# report NAME: print the result of run NAME. A part that fails without a "not ok" line counts as one
-# failure.
-report() {
-	local name=$1 file=$tap/$1 status seconds p f s
-	read -r status seconds <"$file.status"
-	s=$(count '^ok .*# SKIP' "$file")
-	p=$(($(count '^ok ' "$file") - s))
-	f=$(count '^not ok ' "$file")
-	if [ "$f" = 0 ] && { [ "$status" != 0 ] || [ $((p + s)) = 0 ]; }; then
-		f=1
-	fi
-	printf '  %-12s %s, %d s\n' "$name" "$(sum "$p" "$f" "$s")" "$seconds"
-	sed -n 's/^ok .*# SKIP/      skipped:/p' "$file"
-	if [ "$f" != 0 ]; then
-		grep '^not ok ' "$file" | sed 's/^/      /' || true
-		head -n 50 "$file.err" | sed 's/^/      /'
-		echo "      all of it: $file, $file.err"
-	fi
-	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-}
-
-# notes NAME PATTERN: print the comment lines of a part that match the pattern.
-notes() { sed -n "s/^# \($2\)/               \1/p" "$tap/$1"; }
-
-one() { run "$@"; report "$1"; }
+. "$here/report.sh"
 
 mkdir -p "$tap"
 rm -f "$tap"/*
@@ -105,6 +66,5 @@ if [ -n "${SDP_SHORT:-}" ]; then
 		"small connections by rails, one" \
 		"planted mistake in $every (SEED=$seed), $fuzz_seconds s of each fuzzer"
 fi
-sum $passed $failed $skipped
-echo
+sum
 [ $failed = 0 ]
