@@ -26,6 +26,7 @@ static void start(struct sdp_credit *c, u16 posted, u16 peers, u32 own, u32 othe
 	c->tx_limit += own;
 	c->rx_seq += other;
 	c->rx_limit += other;
+	c->limits[own % SDP_LIMITS] = c->rx_limit;
 }
 
 static struct sdp_bsdh header(u32 mseq, u32 ack, u16 bufs)
@@ -538,6 +539,108 @@ TEST(sdp_credit_peer_is_mute__conditions)
 	EXPECT_TRUE(sdp_credit_peer_is_mute(&c));
 	c.tx_seq++;
 	EXPECT_FALSE(sdp_credit_peer_is_mute(&c));
+}
+
+/*
+ * The peer sends a message, when it has received those of ours up to @ack. Is it low then? 1 or 0;
+ * -1 if it may not send.
+ */
+static int low_after(struct sdp_credit *c, u32 ack)
+{
+	struct sdp_bsdh h = header(c->rx_seq + 1, ack, 12);
+
+	h.bufs = c->tx_limit - ack;
+	if (sdp_credit_received(c, &h))
+		return -1;
+	sdp_credit_posted(c, 1);
+	return sdp_credit_peer_is_low(c);
+}
+
+/* One direction: with 3 receives each second message, with 12 when less than 6 are left. */
+TEST(sdp_credit_peer_is_low__one_way)
+{
+	static const u16 receives[] = { 3, 12 }, first_low[] = { 2, 7 };
+	struct sdp_credit c;
+	u32 i, j, k, n;
+
+	for (i = 0; i < ARRAY_SIZE(bases); i++)
+		for (j = 0; j < ARRAY_SIZE(bases); j++)
+			for (k = 0; k < ARRAY_SIZE(receives); k++) {
+				start(&c, receives[k], 12, bases[i], bases[j]);
+				for (n = 1; n < receives[k]; n++)
+					EXPECT_EQ(n >= first_low[k], low_after(&c, bases[i]));
+				EXPECT_EQ(1, c.left);
+				send(&c);
+				EXPECT_EQ(0, low_after(&c, bases[i] + 1));
+				EXPECT_EQ(receives[k] - 1, c.left);
+			}
+}
+
+/* A dialogue: each answer grants again, so a message at a time never makes the peer low. */
+TEST(sdp_credit_peer_is_low__dialogue)
+{
+	struct sdp_credit c;
+	u32 n;
+
+	start(&c, 3, 12, 0xfffffff0U, 0x7ffffff0U);
+	for (n = 0; n < 100; n++) {
+		EXPECT_EQ(0, low_after(&c, c.tx_seq));
+		send(&c);
+	}
+}
+
+/* Both directions at once: we have granted enough, but the peer does not know that yet. */
+TEST(sdp_credit_peer_is_low__grant_on_its_way)
+{
+	struct sdp_credit c;
+	u32 n;
+
+	start(&c, 3, 40, 0, 0);
+	EXPECT_EQ(0, low_after(&c, 0));
+	for (n = 0; n < 50; n++) {
+		send(&c);
+		EXPECT_EQ(3, c.theirs);
+		EXPECT_EQ(1, low_after(&c, n));
+		EXPECT_EQ(1, c.left);
+		EXPECT_EQ(2, c.theirs);
+	}
+}
+
+/* Only the last grants are remembered. Credit by an older one is not taken for less than it is. */
+TEST(sdp_credit_peer_is_low__forgotten)
+{
+	struct sdp_credit c;
+	u32 known;
+
+	for (known = 20; known < 60; known++) {
+		u32 n, oldest = 60 - (SDP_LIMITS - 1);
+
+		start(&c, 3, 500, 0, 0);
+		for (n = 0; n < 60; n++) {
+			sdp_credit_posted(&c, 1);
+			send(&c);
+		}
+		/* Message n has granted n + 3. */
+		EXPECT_LE(0, low_after(&c, known));
+		EXPECT_EQ((known < oldest ? oldest : known) + 3 - 1, c.left);
+	}
+}
+
+/* A peer that has sent all that the Hello has granted has nothing left. */
+TEST(sdp_credit_peer_is_low__nothing_left)
+{
+	struct sdp_credit c;
+
+	sdp_credit_init(&c, 3, 0);
+	sdp_credit_posted(&c, 3);
+	sdp_credit_granted_hello(&c);
+	sdp_credit_peer_hello(&c, 12);
+	EXPECT_EQ(0, low_after(&c, 0));
+	EXPECT_EQ(2, c.left);
+	EXPECT_EQ(1, low_after(&c, 0));
+	EXPECT_EQ(1, c.left);
+	EXPECT_EQ(1, low_after(&c, 0));
+	EXPECT_EQ(0, c.left);
 }
 
 /*

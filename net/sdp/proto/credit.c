@@ -189,6 +189,22 @@ bool sdp_credit_peer_is_mute(const struct sdp_credit *c)
 }
 
 /**
+ * sdp_credit_peer_is_low() - may the peer have to wait for credit soon?
+ * @c: credit state; the peer's last message has just been accounted
+ *
+ * It may when it had less than T credits left, by its own count. That is at
+ * most our count, and less while messages of ours are on their way. Our count
+ * alone would not tell when both sides send all the time: each message of ours
+ * grants, so our count stays high, but the peer waits for each of them.
+ *
+ * Return: true when it may.
+ */
+bool sdp_credit_peer_is_low(const struct sdp_credit *c)
+{
+	return c->left < c->threshold;
+}
+
+/**
  * sdp_credit_peer_hello() - account the peer's Hello or HelloAck
  * @c: credit state
  * @bufs: number of receives that the peer has posted
@@ -206,6 +222,7 @@ void sdp_credit_granted_hello(struct sdp_credit *c)
 {
 	c->theirs = c->posted;
 	c->rx_limit = c->posted;
+	c->limits[0] = c->rx_limit;
 }
 
 /**
@@ -220,6 +237,20 @@ void sdp_credit_sent(struct sdp_credit *c, struct sdp_bsdh *h)
 	h->mseq_ack = c->rx_seq;
 	c->theirs = h->bufs;
 	c->rx_limit = c->rx_seq + h->bufs;
+	c->limits[c->tx_seq % SDP_LIMITS] = c->rx_limit;
+}
+
+/*
+ * The peer's credit by its own count, after it had sent @h. If it knew so few
+ * of our messages that the grant of the last one is not remembered, the oldest
+ * one that is: it may be too high then, but not too low.
+ */
+static u16 left_after(const struct sdp_credit *c, const struct sdp_bsdh *h)
+{
+	u32 unknown = min(c->tx_seq - h->mseq_ack, SDP_LIMITS - 1U);
+	u32 limit = c->limits[(c->tx_seq - unknown) % SDP_LIMITS];
+
+	return sdp_seq_after(limit, h->mseq) ? limit - h->mseq : 0;
 }
 
 /**
@@ -252,6 +283,7 @@ enum sdp_violation sdp_credit_received(struct sdp_credit *c,
 	c->rx_seq = h->mseq;
 	c->tx_acked = h->mseq_ack;
 	c->tx_limit = limit;
+	c->left = left_after(c, h);
 	c->posted--;
 	if (c->theirs)
 		c->theirs--;

@@ -19,6 +19,12 @@
 
 #include "wire.h"
 
+/*
+ * Number of our messages whose grants are remembered, a power of two. Usually
+ * fewer than this are on their way at once.
+ */
+#define SDP_LIMITS	16
+
 /**
  * struct sdp_credit - credit of both directions of a connection
  * @tx_seq: sequence number of the last message sent (LSSQ)
@@ -31,6 +37,8 @@
  * @target: number of receives to keep posted
  * @theirs: the peer's send credit by our count: set to PR by each message
  *	sent, reduced by one by each message received (D3)
+ * @left: the peer's send credit by its own count, after it had sent its last
+ *	message; never more than @theirs was then
  * @threshold: T: a credit update is sent only when @theirs is below T and the
  *	update grants at least T more (D4)
  * @reserve: the peer's SrcAvail is open: keep one posted receive that the
@@ -40,6 +48,8 @@
  *	@reserve, but only beyond @target
  * @unasked: both ends send without waiting for a grant, and the adapters hold
  *	back a message that finds no posted receive (%SDP_BY_NIC, ring.h)
+ * @limits: newest sequence number granted by each of our last messages, at the
+ *	message's own number modulo %SDP_LIMITS; at 0 that of our Hello
  */
 struct sdp_credit {
 	u32 tx_seq;
@@ -50,10 +60,12 @@ struct sdp_credit {
 	u16 posted;
 	u16 target;
 	u16 theirs;
+	u16 left;
 	u16 threshold;
 	bool reserve;
 	bool spare;
 	bool unasked;
+	u32 limits[SDP_LIMITS];
 };
 
 /*
@@ -71,6 +83,7 @@ bool sdp_credit_may_send_data(const struct sdp_credit *c);
 bool sdp_credit_may_answer(const struct sdp_credit *c);
 bool sdp_credit_update_due(const struct sdp_credit *c);
 bool sdp_credit_peer_is_mute(const struct sdp_credit *c);
+bool sdp_credit_peer_is_low(const struct sdp_credit *c);
 void sdp_credit_peer_hello(struct sdp_credit *c, u16 bufs);
 void sdp_credit_granted_hello(struct sdp_credit *c);
 void sdp_credit_sent(struct sdp_credit *c, struct sdp_bsdh *h);
