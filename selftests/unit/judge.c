@@ -142,6 +142,18 @@ static bool update_for_answer(const struct sim *s, const struct sim_side *me)
 }
 
 /*
+ * Does the peer have no credit to take its SrcAvail back, and would an update give it one? All but
+ * the last one serve for that (D5).
+ */
+static bool update_for_cancel(const struct sim *s, const struct sim_side *me)
+{
+	const struct sim_truth *t = &me->t;
+
+	return me->of.open && !sim_by_nic(s) && t->theirs < 2 && told(me, NULL) > 1 &&
+	       judge_credit(t) > 1;
+}
+
+/*
  * Does the peer have anything left to send? That is data, an answer to our SrcAvail, ModeChange
  * when a large reader waits (C3), or SinkAvail (C5).
  */
@@ -293,7 +305,8 @@ void judge_send(struct sim *s, u32 side, const u8 *header, u32 payload, bool ful
 	/* The flush of a shrink sends empty messages that need not be due as credit updates. */
 	bool for_ring = judge_ring_tells(s, side) && judge_ring_update(me);
 	bool update = empty && (!me->z.flush || update_right(me) || for_ring);
-	bool for_answer = empty && update_for_answer(s, me) && !update_right(me) && !for_ring;
+	bool for_answer = empty && (update_for_answer(s, me) || update_for_cancel(s, me)) &&
+			  !update_right(me) && !for_ring;
 	bool freed = header[1] & SDP_FLAG_FREED;
 	u32 len = sdp_wire_header_len(header[0]) + (freed ? SDP_FREED_LEN : 0) + payload;
 	s32 bufs = (s32)be(header + 2, 2);
@@ -358,6 +371,8 @@ void judge_no_send(struct sim *s, u32 side, enum sdp_next why)
 		rule(s, "%u: a credit update is due and does not go (D4)", side);
 	if (slot && update_for_answer(s, me))
 		rule(s, "%u: the peer has no credit to answer with", side);
+	if (slot && update_for_cancel(s, me))
+		rule(s, "%u: the peer has no credit to cancel with", side);
 	if (could)
 		judge_resize_silent(s, side);
 	if (why == SDP_NEXT_NO_SLOT && slot)

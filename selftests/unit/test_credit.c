@@ -542,6 +542,67 @@ TEST(sdp_credit_peer_is_mute__conditions)
 }
 
 /*
+ * The peer's SrcAvail is open, and it has the last credit at most. We have a credit more to tell it
+ * of than the one that is kept back, and more than the last credit.
+ */
+TEST(sdp_credit_peer_is_bound__conditions)
+{
+	u32 theirs, posted, available;
+
+	for (theirs = 0; theirs < 4; theirs++)
+		for (posted = theirs; posted < 7; posted++)
+			for (available = 0; available < 4; available++) {
+				struct sdp_credit c;
+
+				start(&c, 5, available, 0xffffffff, 7);
+				c.theirs = theirs;
+				c.posted = posted;
+				EXPECT_FALSE(sdp_credit_peer_is_bound(&c));
+				c.reserve = true;
+				EXPECT_EQ(theirs < 2 && posted > 2 && available > 1,
+					  sdp_credit_peer_is_bound(&c));
+				c.unasked = true;
+				EXPECT_FALSE(sdp_credit_peer_is_bound(&c));
+			}
+}
+
+/*
+ * D5, wire 8: a peer with an open SrcAvail can always take it back if our reader keeps up, for all
+ * numbers of receives and values of T. It has one credit: it had two after SrcAvail, two messages
+ * of ours have come, and it has sent an update.
+ */
+TEST(sdp_credit_peer_is_bound__taken_back)
+{
+	struct sdp_credit a, b;
+	u16 target, wish;
+
+	for (target = 3; target <= 20; target++)
+		for (wish = 0; wish <= 20; wish++) {
+			u32 n;
+
+			start(&a, 3, 3, 0xfffffff0U, 0x7ffffff0U);
+			start(&b, 3, 3, 0x7ffffff0U, 0xfffffff0U);
+			EXPECT_EQ(SDP_VALID, pass(&a, &b, true));
+			b.reserve = true;
+			for (n = 0; n < 2; n++)
+				EXPECT_EQ(SDP_VALID, pass(&b, &a, true));
+			EXPECT_TRUE(sdp_credit_update_due(&a));
+			EXPECT_EQ(SDP_VALID, pass(&a, &b, true));
+			EXPECT_EQ(1, sdp_credit_available(&a));
+			EXPECT_FALSE(sdp_credit_may_send_data(&a));
+			sdp_credit_set_target(&b, target, wish);
+			sdp_credit_posted(&b, sdp_credit_wanted(&b));
+			EXPECT_TRUE(sdp_credit_update_due(&b) || sdp_credit_peer_is_bound(&b));
+			EXPECT_EQ(SDP_VALID, pass(&b, &a, true));
+			EXPECT_TRUE(sdp_credit_may_send_data(&a));
+			/* Once is enough, and the answer can grant a receive. */
+			EXPECT_FALSE(sdp_credit_update_due(&b) || sdp_credit_peer_is_bound(&b));
+			EXPECT_EQ(SDP_VALID, pass(&a, &b, true));
+			EXPECT_TRUE(sdp_credit_may_answer(&b));
+		}
+}
+
+/*
  * The peer sends a message, when it has received those of ours up to @ack. Is it low then? 1 or 0;
  * -1 if it may not send.
  */

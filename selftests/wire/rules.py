@@ -371,11 +371,13 @@ def updates(connection, facts):
 
     There may be other empty messages. Those that use up larger receives, which the other end
     had posted before it answered with a smaller size: not more than these. One to an end
-    without credit that has to answer the sender's own SrcAvail. Neither uses the last credit.
-    And one that reports what has been read in a ring.
+    without credit that has to answer the sender's own SrcAvail. One to an end whose SrcAvail is
+    open and whose last credit is not enough to cancel it, if it is enough then. None of these
+    uses the last credit. And one that reports what has been read in a ring.
     """
     for side, peer in connection.sides():
         own = srcavails.of_source(connection, side)
+        of_peer = srcavails.of_source(connection, peer)
         sink = rings.Sink(side, peer)
         walk = zip(resize.walk(connection, facts, side), standing(connection, side), sink.walk())
         for (m, end), (_, theirs), _ in walk:
@@ -383,9 +385,10 @@ def updates(connection, facts):
             due = any(theirs < need and m.bufs >= theirs + need for need in needs)
             uses_up = m.mseq <= end.flush_to
             mute = not theirs and m.bufs and any(srcavail.out(m) for srcavail in own)
+            bound = theirs < 2 <= m.bufs and any(srcavail.open_at(m) for srcavail in of_peer)
             spare = credit_before(connection, side, m) > 1
-            if (resize.is_update(m) and not due and not (spare and (uses_up or mute)) and
-                    not sink.update_due(m)):
+            if (resize.is_update(m) and not due and
+                    not (spare and (uses_up or mute or bound)) and not sink.update_due(m)):
                 yield (f"{side.name}: {m} raises the credit from {theirs} to {m.bufs} "
                        f"(T is {' or '.join(map(str, needs))})")
 

@@ -321,6 +321,39 @@ def update_while_the_other_can_answer(case):
     case.insert("client", source_srcavails(case)[1], DATA)
 
 
+def update_of_the_sink(case, before, told, bufs):
+    """It grants less than T."""
+    update = case.insert("server", before, DATA)
+    before.put(BUFS, 2, told)
+    update.put(BUFS, 2, bufs)
+    return update
+
+
+@keeps("updates", on="small-parts")
+def update_for_the_cancel(case):
+    update_of_the_sink(case, reports(case)[0], 1, 2)
+
+
+@breaks("updates", on="small-parts")
+def update_not_enough_for_the_cancel(case):
+    update_of_the_sink(case, reports(case)[0], 0, 1)
+
+
+@breaks("updates", on="small-parts")
+def update_while_the_source_can_cancel(case):
+    update_of_the_sink(case, reports(case)[0], 2, 3)
+
+
+@breaks("updates", on="small-parts")
+def update_with_nothing_to_cancel(case):
+    update_of_the_sink(case, reports(case)[-1], 1, 2)
+
+
+@breaks("updates", on="small-parts")
+def update_with_the_last_credit_for_the_cancel(case):
+    case.make_last_credit("server", update_of_the_sink(case, reports(case)[0], 1, 2))
+
+
 # The sink's reports.
 
 @breaks("read_reports", on="small-parts", alone=True)

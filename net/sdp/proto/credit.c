@@ -178,7 +178,8 @@ bool sdp_credit_update_due(const struct sdp_credit *c)
  * receives are granted by messages that we send for another reason, such as
  * data. That is not enough in two cases. While our SrcAvail is out we send no
  * data, and the peer needs a credit to answer it. While our data waits for room
- * in the peer's ring, the peer needs a credit to report the space it frees.
+ * in the peer's ring, the peer needs a credit to report the space it frees. A
+ * third case is that of sdp_credit_peer_is_bound().
  *
  * Return: true when the peer has no credit, we have receives to grant, and
  * the credit update does not need our last credit.
@@ -186,6 +187,24 @@ bool sdp_credit_update_due(const struct sdp_credit *c)
 bool sdp_credit_peer_is_mute(const struct sdp_credit *c)
 {
 	return !c->theirs && !c->unasked && sdp_credit_may_send_data(c);
+}
+
+/**
+ * sdp_credit_peer_is_bound() - can the peer not take its SrcAvail back?
+ * @c: credit state
+ *
+ * SrcAvailCancel needs more than the last credit (D5). With @reserve an update
+ * tells of one receive less, so it may grant less than T to a peer with only
+ * that one, even with all of @target posted; then sdp_credit_update_due() is
+ * false. Without an update the peer's writer would have to wait for our reader.
+ *
+ * Return: true when the peer's SrcAvail is open, the peer has no more than its
+ * last credit, and an update gives it more and does not need ours.
+ */
+bool sdp_credit_peer_is_bound(const struct sdp_credit *c)
+{
+	return c->reserve && c->theirs < 2 && told(c) > 1 && !c->unasked &&
+	       sdp_credit_may_send_data(c);
 }
 
 /**

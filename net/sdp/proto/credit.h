@@ -83,6 +83,7 @@ bool sdp_credit_may_send_data(const struct sdp_credit *c);
 bool sdp_credit_may_answer(const struct sdp_credit *c);
 bool sdp_credit_update_due(const struct sdp_credit *c);
 bool sdp_credit_peer_is_mute(const struct sdp_credit *c);
+bool sdp_credit_peer_is_bound(const struct sdp_credit *c);
 bool sdp_credit_peer_is_low(const struct sdp_credit *c);
 void sdp_credit_peer_hello(struct sdp_credit *c, u16 bufs);
 void sdp_credit_granted_hello(struct sdp_credit *c);

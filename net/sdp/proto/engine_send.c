@@ -279,7 +279,7 @@ static bool may_be_asked(const struct sdp_engine *e)
 	       e->tx_mode.mode != SDP_MODE_COMBINED;
 }
 
-/* Must the peer be told of receives, for its data or for its answer to us? */
+/* Must the peer be told of receives, for its data or another message? */
 static bool update_due(const struct sdp_engine *e)
 {
 	bool out = sdp_srcavail_tx_out(&e->srcavail_tx);
@@ -292,6 +292,8 @@ static bool update_due(const struct sdp_engine *e)
 		return false;
 	if ((out || sdp_ring_out_active(&e->ring_out)) &&
 	    sdp_credit_peer_is_mute(&e->credit))
+		return true;
+	if (sdp_credit_peer_is_bound(&e->credit))
 		return true;
 	/*
 	 * Freed space may be reported with the last credit, as an answer may: a
