@@ -56,8 +56,9 @@ restore() {
 change_setting() {
 	local ranges=(recv_buffers:3:64 recv_buffer_size:256:65552 send_buffers:4:256
 		recv_buffer_max:0:65552 resize_after:1:20 resize_idle_ms:100:5000
-		accept_buffers:3:64 credit_threshold:0:1024 connect_timeout_ms:10000:30000
-		fin_timeout_ms:2000:20000 retry_count:3:7 rnr_retry_count:0:7
+		accept_buffers:3:64 idle_buffers:3:64 credit_threshold:0:1024
+		connect_timeout_ms:10000:30000 fin_timeout_ms:2000:20000 retry_count:3:7
+		rnr_retry_count:0:7
 		rdma_threshold:-1:200000 rdma_read:0:1 mode_after:1:20 scan_ms:10:1000
 		scan_count:1:20 coalesce:0:1 ring_size:0:262144 ring_window:256:65536
 		ring_flush:0:1) name low high

@@ -7,6 +7,8 @@ that the other end has sent before it.
 
 pipelined() breaks no rule: the client is the source, its half connection changes to Pipelined
 and back, and every fate of a SrcAvail and of a SinkAvail occurs.
+
+demanding() breaks no rule either: receives are posted as the client needs them.
 """
 import copy
 
@@ -19,8 +21,8 @@ from sample import Frame, BTH, IP_LEN, MAD_DATA, UDP_LEN
 
 PSN, BTH_LEN, MTU = BTH + 9, 12, 1024
 STEP = 1000000
-BUFS = 12
-PORT = 4999
+BUFS, FEW = 12, 3
+PORT, DEMAND_PORT = 4999, 4996
 MAX_ADVERTS, HELD = 1, 4
 # Where Hello and HelloAck state the number of SinkAvails that their senders hold.
 TOLD_HELD = {"REQ": 80, "REP": 36}
@@ -75,6 +77,7 @@ class Conversation:
         self.sent = {"client": 0, "server": 0}
         self.heard = {"client": 0, "server": 0}
         self.stream = {"client": 0, "server": 0}
+        self.bufs = {"client": BUFS, "server": BUFS}
         self.line = line
         self.frames = list(self.begin)
         self.time = max(frame.time for frame in self.begin)
@@ -98,8 +101,8 @@ class Conversation:
         self.sent[side] += 1
         self.stream[side] += payload
         length = 16 + len(rest) + payload
-        header = (bytes([mid, flags]) + number(BUFS, 2) + number(length) + number(self.sent[side]) +
-                  number(self.heard[side]))
+        header = (bytes([mid, flags]) + number(self.bufs[side], 2) + number(length) +
+                  number(self.sent[side]) + number(self.heard[side]))
         frame = self.packet(side, decode.SEND_ONLY, self.psn[side],
                             header + rest + bytes(payload))
         frame.revoked = revoked
@@ -216,5 +219,54 @@ def pipelined(line, recorded):
     c.change(0x10, heard=c.sent["server"] - 1)
     c.srcavail(0x1106, 3000, along=224)
     c.read(0x1106, 2776, skip=224)
+    c.close("client")
+    return c.end()
+
+
+class Demanding(Conversation):
+    """Both ends have few receives at first."""
+
+    def __init__(self, line, recorded):
+        super().__init__(line, recorded)
+        self.begin[0].put(MAD_DATA + 14, 2, DEMAND_PORT)
+        for frame in self.begin[:2]:
+            frame.put(frame.private_data + 2, 2, FEW)
+        self.bufs = {"client": FEW, "server": FEW}
+
+    def server(self, bufs, payload=0):
+        """A message of the server, which has so many receives posted."""
+        self.bufs["server"] = bufs
+        self.send("server", DATA, payload=payload)
+
+    def end(self):
+        line, frames = super().end()
+        words = dict(word.split("=") for word in line.split())
+        words.update(name="demand", port=DEMAND_PORT, idle_buffers=FEW, accept_buffers=FEW)
+        return " ".join(f"{key}={value}" for key, value in words.items()), frames
+
+
+def demanding(line, recorded):
+    c = Demanding(line, recorded)
+    # A dialogue: few are enough.
+    for _ in range(4):
+        c.data(100)
+        c.server(FEW, payload=50)
+    # Two in a row leave the client one credit: a demand, and all are posted. Then half of them are
+    # used up, and so on.
+    c.data(100)
+    c.data(100)
+    c.server(BUFS)
+    for _ in range(2):
+        for _ in range(BUFS // 2 + 1):
+            c.data(100)
+        c.server(BUFS)
+    # After a pause those that are used up are not replaced, until there is a demand.
+    c.time += 12 * 1000 * STEP
+    c.data(100)
+    c.server(BUFS - 1, payload=50)
+    for _ in range(BUFS - 2):
+        c.data(100)
+    c.server(BUFS)
+    c.close("server")
     c.close("client")
     return c.end()

@@ -33,6 +33,7 @@ set_to() { echo "$2" >"/proc/sys/net/sdp/$1" || fail "net.sdp.$1=$2"; }
 
 defaults() {
 	set_to recv_buffers 12
+	set_to idle_buffers 3
 	set_to recv_buffer_size 1536
 	set_to accept_buffers 3
 	set_to credit_threshold 0
@@ -53,7 +54,7 @@ rings_known() { [ -e /proc/sys/net/sdp/flow_control ]; }
 
 settings() {
 	local name value
-	for name in recv_buffers recv_buffer_size accept_buffers credit_threshold \
+	for name in recv_buffers idle_buffers recv_buffer_size accept_buffers credit_threshold \
 		recv_buffer_max resize_after resize_idle_ms rdma_threshold rdma_read mode_after \
 		$(! rings_known || echo flow_control ring_size ring_window rails); do
 		read -r value <"/proc/sys/net/sdp/$name"
@@ -70,8 +71,8 @@ waiting=
 connection() {
 	local name=$1 line
 	# The short form leaves out connections that pause for seconds, and most of IPv6.
-	[[ -z ${SDP_SHORT:-} || ! $name =~ ^(rest|rest-both-ways|given-up|(gr|cr|of|mo|la).*-v6)$ ]] ||
-		return 0
+	[[ -z ${SDP_SHORT:-} ||
+	   ! $name =~ ^(rest|rest-both-ways|given-up|demand|(gr|cr|of|mo|la).*-v6)$ ]] || return 0
 	port=$((port + 1))
 	# shellcheck disable=SC2086 # no word if it is empty
 	line=$("$work/traffic" "$1" "$2" "$3" $port $waiting "${@:4}" 2>&1) || fail "$name: $line"
@@ -244,6 +245,7 @@ small_srcavails() {
 
 	set_to reader_wait_ms 60000
 	set_to accept_buffers 12
+	set_to idle_buffers 12
 	set_to recv_buffer_size 256
 	set_to recv_buffer_max 0
 	set_to rdma_threshold 2000
@@ -276,6 +278,16 @@ traffic() {
 	connection class-of-service $a $b up=20000 down=20000 tos=32
 	connection refused $a $b end=refused
 	connection reset $a $b up=300 end=reset
+	# Few receives, until the other end needs more; and again after each pause.
+	set_to resize_idle_ms 400
+	set_to recv_buffer_max 0
+	connection demand $a $b up=100000 down=100000 write=10000 pause=1500
+	defaults
+	set_to idle_buffers 6
+	connection six-idle $a $b up=100000 down=100000
+	set_to idle_buffers 12
+	connection all-idle $a $b up=100000 down=100000
+	defaults
 
 	connection both-ways-v6 $a6 $b6 up=600000 down=600000
 	connection ping-pong-v6 $b6 $a6 write=64 rounds=100 first=client
@@ -310,6 +322,7 @@ traffic() {
 	# It writes too little to use up the smaller receives before the time is over.
 	set_to recv_buffers 64
 	set_to accept_buffers 64
+	set_to idle_buffers 64
 	connection given-up $a $b up=100000 pause=1500 shows=refused
 	defaults
 	set_to resize_after 1
@@ -333,6 +346,7 @@ traffic() {
 	# The same with few and small messages, a capture small enough to be stored.
 	set_to recv_buffers 12
 	set_to accept_buffers 12
+	set_to idle_buffers 12
 	set_to recv_buffer_size 256
 	connection small-refused $a $b up=10000 write=600 pause=300 rcvbuf=4096 shows=refused
 	# It is likely but not certain that they cross.

@@ -9,6 +9,10 @@ of posted receives is not on the wire; Bufs gives bounds:
 				what has arrived since; at most as many as the next header grants,
 				plus what arrives until then
 
+Few receives of the first size are posted until the other end needs more. The credit that it has
+left after a message is on the wire, but when the message arrived and how long a pause was is known
+nearly only. So more than one number may be possible.
+
 This file judges nothing; rules.py does.
 """
 DATA, DISCONN, CHRCVBUF, CHRCVBUF_ACK = 0xff, 0x02, 0x0b, 0x0c
@@ -19,6 +23,9 @@ BSDH_LEN = 16
 # them.
 RECEIVES_BYTES = 512 * 1024
 RECEIVES_LEAST = 3
+# The module counts pauses in jiffies from the arrival of a message, which may be late: only half of
+# a pause is certain.
+PAUSE_CERTAIN = 0.5
 
 
 def is_update(m):
@@ -43,6 +50,14 @@ class End:
     			are larger than needed now
     used_up		numbers of the other end's messages that must have, and that may have, used
     			the last receive of the size before the request `owed`
+    limits		numbers up to which its Hello and each message of it allow the other end to
+			send
+    demand		whether the other end needs all receives: the possible answers
+    few			number of receives of the first size that it keeps posted without a
+			demand, once it is accepted
+    most		number of receives of the first size that it may have posted by now
+    low_at		when the other end last had little credit left
+    data_at		when the other end last sent Data with payload
     """
 
     def __init__(self, connection, facts, side):
@@ -56,18 +71,38 @@ class End:
         self.paused_at = None
         self.disconn_heard = False
         self.used_up = (0, None)
-        # The listener's few receives become the full number when the connection is accepted.
-        self.base = facts.recv_buffers if self.connecting else facts.hello_ack_bufs
         self.told = connection.request.bufs if self.connecting else connection.reply.bufs
+        # Known to be accepted. Until then a listener's receives may be its first few.
+        self.accepted = self.connecting
+        self.limits = [self.told]
+        self.demand = {False}
+        self.few = self.most = max(facts.hello_bufs,
+                                   0 if self.connecting else facts.hello_ack_bufs)
+        self.low_at = self.data_at = None
         # A size above recv_size of which receives may still be posted after a shrink.
         self.lingers = None
         self.granted = False
 
-    def receives(self, size):
-        """Number of receives of this size that it keeps posted."""
-        if size <= self.facts.recv_buffer_size:
-            return self.base
+    def larger(self, size):
+        """Number of receives that it keeps posted, if they have this size, a larger one."""
         return max(RECEIVES_LEAST, self.room_for(size))
+
+    def small(self):
+        """Numbers of receives of the first size that it may keep posted now."""
+        found = {self.facts.recv_buffers if needed else self.few for needed in self.demand}
+        return found if self.accepted else {self.few, self.facts.hello_ack_bufs}
+
+    def receives(self):
+        """Numbers of receives that it may keep posted now: nearly always one."""
+        found = set()
+        for size in self.sizes():
+            if size > self.facts.recv_buffer_size:
+                found.add(self.larger(max(size, self.lingers or 0)))
+                continue
+            found |= self.small()
+            if self.lingers:
+                found |= {min(self.larger(self.lingers), n) for n in self.small()}
+        return found
 
     def room_for(self, size):
         room = RECEIVES_BYTES
@@ -86,20 +121,18 @@ class End:
         return self.owed is not None and self.owed.size > self.recv_size
 
     def sizes(self):
-        """Sizes that may determine the number of its receives now."""
+        """Sizes of the receives that it may post now."""
         found = {self.recv_size}
         if self.grows() and self.may_grow(self.owed.size):
             # If it refuses in the end, it may have tried for a while.
             found = {self.owed.size} if self.granted else found | {self.owed.size}
         elif self.owed is not None and not self.grows():
             found = {self.owed.size}
-        if self.lingers:
-            found |= {max(size, self.lingers) for size in found}
         return found
 
     def thresholds(self):
         """Possible values of T now: nearly always one."""
-        return {self.facts.threshold(self.receives(size)) for size in self.sizes()}
+        return {self.facts.threshold(number) for number in self.receives()}
 
     def answer_due(self, m):
         """True if `m` certainly should have been the answer."""
@@ -109,8 +142,36 @@ class End:
             return True
         return self.used_up[1] is not None and m.ack >= self.used_up[1]
 
+    def paused(self, since, m):
+        """True if so much time may have passed that few receives are enough again."""
+        return (since is not None and
+                (m.time - since) * 1000 >= PAUSE_CERTAIN * self.facts.resize_idle_ms)
+
+    def hear_demand(self, m):
+        """How many receives it posts for the other end's further messages."""
+        if m.mid == CHRCVBUF and m.size <= self.facts.recv_buffer_size:
+            self.demand = {False}
+            return
+        sizes = self.sizes()
+        if is_update(m) or m.mid == DISCONN or min(sizes) > self.facts.recv_buffer_size:
+            return
+        settled = len(sizes) == 1 and m.mid != CHRCVBUF
+        left = self.limits[min(m.ack, len(self.limits) - 1)] - m.mseq
+        needs = self.thresholds()
+        pause = m.mid == DATA and self.paused(self.data_at, m)
+        if left < max(needs):
+            self.low_at = m.time
+            self.most = self.facts.recv_buffers
+            certain = left < min(needs) and settled and not pause
+            self.demand = {True} if certain else self.demand | {True}
+        if pause or left >= min(needs) and self.paused(self.low_at, m):
+            self.demand = self.demand | {False}
+
     def hear(self, m, following):
         """`following`: what it has sent afterwards."""
+        self.hear_demand(m)
+        if m.mid == DATA and m.payload:
+            self.data_at = m.time
         if m.mid == CHRCVBUF:
             self.hear_request(m, following)
         elif m.mid == CHRCVBUF_ACK:
@@ -130,6 +191,8 @@ class End:
         self.used_up = (self.told, None)
         if m.size < self.recv_size:
             self.lingers = self.recv_size
+        if m.size > self.facts.recv_buffer_size and self.may_grow(m.size):
+            self.most = max(self.most, self.larger(m.size))
         answers = [n.size for n in following if n.mid == CHRCVBUF_ACK]
         self.granted = answers[:1] == [m.size]
 
@@ -145,10 +208,11 @@ class End:
         self.asked = None
         self.since = -1
 
-    def accepted(self, m):
+    def accept(self, m):
         """A grant that exceeds the first one shows that the connection is accepted."""
-        if m.bufs > self.base or m.mid == CHRCVBUF_ACK and m.size > self.facts.recv_buffer_size:
-            self.base = self.facts.recv_buffers
+        grown = m.mid == CHRCVBUF_ACK and m.size > self.facts.recv_buffer_size
+        if m.bufs > self.limits[0] or grown:
+            self.accepted = True
 
     def send(self, m):
         if self.used_up[1] is None:
@@ -164,6 +228,7 @@ class End:
         if m.payload or m.mid == RDMA_WR_COMPL:
             self.paused_at = m.time
         self.told = m.ack + m.bufs
+        self.limits.append(self.told)
 
 
 def walk(connection, facts, side):
@@ -177,6 +242,6 @@ def walk(connection, facts, side):
             end.since = index
         if end.used_up[1] is not None and m.ack >= end.used_up[1]:
             end.lingers = None
-        end.accepted(m)
+        end.accept(m)
         yield m, end
         end.send(m)

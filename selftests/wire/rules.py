@@ -36,10 +36,10 @@ CAP_INVALIDATE = 1
 REJ_INVALID_SERVICE_ID = 8
 RNR_NAK = 1
 
-NUMBERS = ("port", "client_port", "tos", "up", "down", "recv_buffers", "recv_buffer_size",
-           "accept_buffers", "credit_threshold", "recv_buffer_max", "resize_after",
-           "resize_idle_ms", "rcvbuf", "sndtimeo", "rdma_threshold", "rdma_read", "mode_after",
-           "max_adverts", "read")
+NUMBERS = ("port", "client_port", "tos", "up", "down", "recv_buffers", "idle_buffers",
+           "recv_buffer_size", "accept_buffers", "credit_threshold", "recv_buffer_max",
+           "resize_after", "resize_idle_ms", "rcvbuf", "sndtimeo", "rdma_threshold", "rdma_read",
+           "mode_after", "max_adverts", "read")
 WORDS = ("name", "client", "server", "first", "end", "shows", "srcavails")
 # Facts that connections recorded before rings or rails existed do not have.
 RINGS = {"flow_control": "credit", "ring_size": 0, "ring_window": 0, "held": 0,
@@ -70,7 +70,15 @@ class Facts:
         self.server_ip = ipaddress.ip_address(self.server)
 
     @property
+    def hello_bufs(self):
+        """Receives that an end keeps posted while the other end needs no more."""
+        if self.flow_control == NIC or self.rails > 1:
+            return self.recv_buffers
+        return min(self.idle_buffers, self.recv_buffers)
+
+    @property
     def hello_ack_bufs(self):
+        """The same of the listener's end before accept()."""
         return min(self.accept_buffers, self.recv_buffers)
 
     @property
@@ -155,7 +163,7 @@ def hello(connection, facts):
     yield from differ("Hello", [
         ("size", len(data), HELLO_LEN),
         ("MID", req.mid, HELLO), ("Flags", req.flags, 0),
-        ("Bufs", req.bufs, facts.recv_buffers), ("Len", req.len, HELLO_LEN),
+        ("Bufs", req.bufs, facts.hello_bufs), ("Len", req.len, HELLO_LEN),
         ("MSeq", req.mseq, 0), ("MSeqAck", req.ack, 0),
         ("MajV", req.major, MAJOR), ("MinV", req.minor, MINOR),
         ("IPV", req.ipv, facts.client_ip.version), ("Cap", req.cap, CAP_INVALIDATE),
@@ -309,7 +317,8 @@ def acknowledged(connection, facts):
 def grants(connection, facts):
     """Bufs is at most the number of posted receives, and a grant is never withdrawn.
 
-    Of larger receives there are fewer, once all have that size (E3). An end with outstanding
+    There are few until the other end has needed more, or larger ones. Of larger receives there
+    are fewer than of small ones, once all have that size (E3). An end with outstanding
     SinkAvails may have one more, to be granted when it cancels them. So may an end with a ring,
     to be granted with the last credit when it reports what is free (G2).
     """
@@ -317,9 +326,9 @@ def grants(connection, facts):
         limit, spare = first_bufs(connection, side), 0
         for m, end in resize.walk(connection, facts, side):
             size = m.size if m.mid == CHRCVBUF_ACK else end.recv_size
-            most = facts.recv_buffers
+            most = end.most
             if size > facts.recv_buffer_size:
-                most = end.receives(size)
+                most = end.larger(size)
             if m.bufs > most + spare:
                 yield f"{side.name}: {m}: Bufs is {m.bufs}, there are {most} of {size} bytes"
             spare = spare or m.mid == SINK_AVAIL or m.mid == RING_AVAIL and not by_nic(facts)

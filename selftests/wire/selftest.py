@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """selftest.py: the checker notices every violation.
 
-Takes the recorded sample and a conversation composed by hand (conversation.py), which break no
+Takes the recorded sample and conversations composed by hand (conversation.py), which break no
 rule, and changes their bytes in one way at a time. The rule that the change breaks must
 complain, and no complaint may be about another connection. Every rule must be broken by some
 change. TAP on stdout.
@@ -16,6 +16,7 @@ import sinkavail_cases     # noqa: F401, it adds its cases to CASES
 import check
 import conversation
 import decode
+import demand_cases     # noqa: F401, it adds its cases to CASES
 import mode_cases       # noqa: F401, it adds its cases to CASES
 import srcavail_cases      # noqa: F401, it adds its cases to CASES
 import ring_cases       # noqa: F401, it adds its cases to CASES
@@ -856,6 +857,7 @@ def main():
     recorded = sample.read_sample(os.path.join(HERE, "sample.txt"))
     base = recorded["small-parts"]
     connections = {**recorded, "pipelined": conversation.pipelined(*base),
+                   "demand": conversation.demanding(*base),
                    "rdma": ring_conversation.ringed(*base),
                    "nic": ring_conversation.held_back(*base)}
     cases = []
@@ -872,7 +874,7 @@ def main():
     # The unchanged sample, with which the module's counters agreed, and the composed
     # conversations.
     plain = [decoder for decoder, (_, _, name, *_) in zip(decoders, CASES)
-             if name in ("nothing", "nothing_in_pipelined", "nothing_in_rings",
+             if name in ("nothing", "nothing_in_pipelined", "nothing_in_demand", "nothing_in_rings",
                          "nothing_held_back")]
     tap = check.Tap()
     for (rule, on, name, _, how), case, decoder in zip(CASES, cases, decoders):

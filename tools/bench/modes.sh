@@ -11,7 +11,7 @@
 #	cost	processor time per streamed byte, on one processor
 #	pinned	memory of programs that is pinned during a stream, and after it
 #
-# A connection learns its mode, and the size of its buffers, from its first writes. All
+# A connection learns its mode, and the size and number of its buffers, from its first writes. All
 # measurements come after that: WARM messages are sent before the clock starts.
 
 MODE_SIZES=${MODE_SIZES:-4096 8192 16384 32768 65536 131072 262144 524288 1048576 2097152 4194304}

@@ -26,7 +26,7 @@ SDP_SEND_BUFFERS=${SDP_SEND_BUFFERS:-32}
 # the mode never changes, so what is read stays read; where RDMA read is disabled, data is written.
 declare -A sdp_settings=(
 	[sdpbig]="recv_buffer_size=$SDP_RECV_BUFFER_SIZE recv_buffers=$SDP_RECV_BUFFERS
-		send_buffers=$SDP_SEND_BUFFERS"
+		idle_buffers=$SDP_RECV_BUFFERS send_buffers=$SDP_SEND_BUFFERS"
 	[sdpud]="service=ud"
 	[sdpauto]="service=auto"
 	[sdpring]="flow_control=rdma"

@@ -13,7 +13,7 @@ sockaddr() {
 
 buffers() {
 	local net=/proc/sys/net/sdp
-	echo "$(cat $net/recv_buffers) receive buffers of $(cat $net/recv_buffer_size) bytes"
+	echo "up to $(cat $net/recv_buffers) receive buffers of $(cat $net/recv_buffer_size) bytes"
 }
 
 stuck() {

@@ -16,8 +16,8 @@
 
 paper_8=8208 paper_32=32784	# bytes of payload and a header
 paper_plain="coalesce=0 recv_buffers=8 recv_buffer_max=0 send_buffers=8 accept_buffers=8
-	rdma_threshold=0"
-paper_fixed="recv_buffers=8 recv_buffer_max=0 accept_buffers=8 rdma_threshold=0"
+	idle_buffers=8 rdma_threshold=0"
+paper_fixed="recv_buffers=8 recv_buffer_max=0 accept_buffers=8 idle_buffers=8 rdma_threshold=0"
 
 sdp_settings+=(
 	[sdpplain]="recv_buffer_size=$paper_8 $paper_plain"

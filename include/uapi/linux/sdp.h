@@ -226,7 +226,7 @@ struct sdp_program_hdr {
  * @recv_size: size of a local receive buffer in bytes, message header included
  * @send_size: size of a receive buffer of the peer in bytes, message header
  *	included
- * @recv_buffers: number of receives that are kept posted
+ * @recv_buffers: number of receives to keep posted now; more may be posted
  * @send_slots: number of messages that the transport can take now
  * @bytes_unsent: bytes written and not yet handed to the transport
  * @bytes_unarrived: bytes handed to the transport and not known to have

@@ -24,14 +24,15 @@
 
 /**
  * struct sdp_settings - net.sdp.*, documented in sdp-sysctl.rst
- * @recv_buffers: number of receives posted per connection
+ * @recv_buffers: largest number of receives posted per connection
+ * @idle_buffers: number of receives of a connection whose peer needs no more
  * @recv_buffer_size: bytes of a receive buffer, message header included
  * @recv_buffer_max: bytes of receive buffers after a resize; there is no
  *	resize unless this is more than 9/8 of @recv_buffer_size
  * @resize_after: number of writes that did not fit one message, after which we
  *	ask the peer for larger receive buffers
  * @resize_idle_ms: idle time after which the peer may have small receive
- *	buffers again
+ *	buffers again, and after which we have few
  * @rdma_threshold: smallest write in bytes that goes by RDMA; 0: none does,
  *	-1: as measured for the device
  * @rdma_read: we read from a peer's memory by RDMA
@@ -59,7 +60,8 @@
  * @ring_flush: data that gathers while a ring is full is sent as soon as there
  *	is room; 0: only by the application's next call
  * @send_buffers: largest number of messages in flight per connection
- * @accept_buffers: number of receives posted for a child socket
+ * @accept_buffers: number of receives posted for a child socket, and kept at
+ *	least once it is accepted
  * @credit_threshold: we send a credit update when the peer has fewer credits
  *	than this, and the update grants at least as many more (D4); 0: half of
  *	@recv_buffers
@@ -78,6 +80,7 @@
  */
 struct sdp_settings {
 	unsigned int recv_buffers;
+	unsigned int idle_buffers;
 	unsigned int recv_buffer_size;
 	unsigned int recv_buffer_max;
 	unsigned int resize_after;

@@ -266,7 +266,7 @@ int sdp_active_hello(struct sdp_link *link, const struct sdp_endpoint *local,
 		ssk->local.ip = local->ip;
 		ssk->local.scope = local->scope;
 		sdp_port_moved(ssk);
-		sdp_params_start(ssk, &config, config.recv_max);
+		sdp_params_start(ssk, &config, 0);
 		err = ssk->engine.credit.posted < SDP_HELLO_BUFS_MIN ?
 			      -ENOBUFS : 0;
 	}

@@ -16,6 +16,7 @@
 #include "active.h"
 #include "autotune.h"
 #include "conn.h"
+#include "demand.h"
 #include "input.h"
 #include "keepalive.h"
 #include "memory.h"
@@ -214,6 +215,7 @@ static void count_received(struct sdp_sock *ssk, const struct sdp_msg *msg)
 	ssk->received++;
 	SDP_INC(net, MsgsReceived);
 	sdp_keepalive_heard(ssk);
+	sdp_demand_heard(ssk, msg);
 	if (msg->payload_len) {
 		SDP_ADD(net, BytesReceived, msg->payload_len);
 		sdp_autotune_receiving(ssk);

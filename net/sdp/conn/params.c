@@ -9,6 +9,7 @@
  */
 #include <linux/log2.h>
 
+#include "demand.h"
 #include "params.h"
 #include "refill.h"
 
@@ -155,7 +156,8 @@ static u32 ring_size(const struct sdp_settings *set)
  * sdp_params_start() - start a connection's engine and post the first receives
  * @ssk: socket, locked; its link is prepared
  * @config: limits of the link, as prepare() has left them
- * @target: number of receives to post; an accepted child starts with few
+ * @target: number of receives to post, for a child that is not yet accepted;
+ *	0: as many as the connection keeps without a demand (demand.c)
  *
  * Implements A1: the receives are posted before the peer can send. If memory is
  * short fewer are posted, so the caller checks the number.
@@ -168,7 +170,6 @@ void sdp_params_start(struct sdp_sock *ssk,
 		.recv_size = config->recv_size,
 		.recv_size_max = config->recv_size_max,
 		.split_level = READ_ONCE(set->resize_after),
-		.recv_target = min(target, config->recv_max),
 		.threshold = READ_ONCE(set->credit_threshold),
 		.send_slots = config->send_slots,
 		.mode_after = READ_ONCE(set->mode_after),
@@ -190,6 +191,9 @@ void sdp_params_start(struct sdp_sock *ssk,
 	ssk->rdma = config->rdma;
 	ssk->coalesce = READ_ONCE(set->coalesce);
 	ssk->recv_max = config->recv_max;
+	sdp_demand_start(ssk, engine.scheme, target);
+	engine.recv_target = target ? min(target, config->recv_max) :
+				      sdp_demand_receives(ssk);
 	ssk->recv_largest = config->recv_size;
 	ssk->posted_bytes = 0;
 	WRITE_ONCE(ssk->rx_ring_full, false);

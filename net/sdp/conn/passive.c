@@ -4,8 +4,9 @@
  *
  * The transport reports a request by its up-call incoming. The request gets its
  * child socket at once, with few receives (accept_buffers), and the child waits
- * on the listener's accept queue. accept() gives it all its receives. sk_timer
- * ends a request that its peer does not complete.
+ * on the listener's accept queue. After accept() it has as many receives as its
+ * peer needs (demand.c). sk_timer ends a request that its peer does not
+ * complete.
  *
  * All of this runs in the up-call, which may sleep and holds no lock.
  */

@@ -16,6 +16,7 @@
  */
 #include <linux/log2.h>
 
+#include "demand.h"
 #include "memory.h"
 #include "resize.h"
 #include "timer.h"
@@ -103,17 +104,31 @@ static bool resize_may_grow(const struct sdp_sock *ssk, u32 size)
 	       resize_receives(ssk, size) >= SDP_RECV_BUFFERS_MIN;
 }
 
+/*
+ * Number of receives to keep posted while the largest one has @size. After a
+ * shrink, larger ones are posted and used up one by one (E5). The first size
+ * that follows them is posted on demand already.
+ */
+static u32 resize_target(const struct sdp_sock *ssk, u32 size)
+{
+	const struct sdp_resize *r = &ssk->engine.resize;
+	u32 target = ssk->recv_max;
+
+	if (size > r->recv_first)
+		target = resize_receives(ssk, size);
+	if (r->posting == r->recv_first)
+		target = min_t(u32, target, sdp_demand_receives(ssk));
+	return target;
+}
+
 /* Adapt the number of receives to the size of the largest one posted. */
 static void resize_follow_size(struct sdp_sock *ssk, u32 size)
 {
 	const struct sdp_settings *set = &sdp_net(sock_net(&ssk->sk))->settings;
-	u16 target = ssk->recv_max;
 
-	if (size > ssk->engine.resize.recv_first)
-		target = resize_receives(ssk, size);
 	ssk->recv_largest = size;
 	if (!ssk->parent)
-		sdp_engine_set_target(&ssk->engine, target,
+		sdp_engine_set_target(&ssk->engine, resize_target(ssk, size),
 				      READ_ONCE(set->credit_threshold));
 }
 

@@ -253,7 +253,17 @@ struct sdp_sock {
 	bool rx_ended;
 	/** @recv_max: number of receives that the link has room for */
 	u16 recv_max;
-	/** @recv_largest: bytes of the largest receive that may be posted */
+	/** @recv_idle: number of receives to keep posted without a demand */
+	u16 recv_idle;
+	/** @demand: the peer needs @recv_max receives (demand.c) */
+	bool demand;
+	/** @demand_last: with @demand: when it last showed, in jiffies */
+	unsigned long demand_last;
+	/**
+	 * @recv_largest: bytes of the largest receive that may be posted, as it
+	 * was when resize.c computed the number of receives; 0: compute it
+	 * again
+	 */
 	u32 recv_largest;
 
 	/* RDMA of the application's memory by SrcAvail and SinkAvail. */

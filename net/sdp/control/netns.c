@@ -16,6 +16,7 @@
 
 static const struct sdp_settings net_defaults = {
 	.recv_buffers		= 12,
+	.idle_buffers		= 3,
 	.recv_buffer_size	= 1536,
 	.recv_buffer_max	= SDP_BUF_MAX,
 	.resize_after		= 3,

@@ -126,6 +126,7 @@ static int sysctl_do_devices(sdp_ctl_table *table, int write, void *buffer,
  */
 static const struct ctl_table net_table[] = {
 	SDP_SETTING(recv_buffers, &buffers_min, &buffers_max),
+	SDP_SETTING(idle_buffers, &buffers_min, &buffers_max),
 	SDP_SETTING(recv_buffer_size, &size_min, &size_max),
 	SDP_SETTING(recv_buffer_max, &zero, &size_max),
 	SDP_SETTING(resize_after, &one, &splits_max),

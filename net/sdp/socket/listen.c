@@ -4,9 +4,9 @@
  *
  * conn/passive.c turns a request into a child socket, and conn/accept_queue.c
  * keeps it until accept(). A child has only a few posted receives
- * (accept_buffers); accept() gives it the full number. The queue holds a
- * reference on each child; the function that takes a child off the queue also
- * takes over this reference.
+ * (accept_buffers); after accept() their number follows the peer's demand
+ * (conn/demand.c). The queue holds a reference on each child; the function that
+ * takes a child off the queue also takes over this reference.
  *
  * listen() and sdp_listen_stop() run under lock_sock(), accept() does not.
  */
@@ -46,7 +46,10 @@ static int accept_next_child(struct sdp_sock *parent, long timeo,
 	}
 }
 
-/* An application owns the connection now: grant the peer its full credit. */
+/*
+ * An application owns the connection now: grant the peer what it needs, which
+ * is all if it has used up the first receives.
+ */
 static void accept_grant_credit(struct sdp_sock *child)
 {
 	struct sdp_todo todo = { };
@@ -55,7 +58,8 @@ static void accept_grant_credit(struct sdp_sock *child)
 	if (child->link) {
 		/*
 		 * Make conn/resize.c compute the number of receives again. It
-		 * depends on their size, which may have grown already.
+		 * depends on their size, which may have grown already, and on
+		 * the peer's demand.
 		 */
 		child->recv_largest = 0;
 		sdp_conn_progress(child, &todo);

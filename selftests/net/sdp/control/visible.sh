@@ -13,6 +13,7 @@ need_lab
 # Name, default, minimum, maximum.
 every_setting="
 recv_buffers 12 3 1024
+idle_buffers 3 3 1024
 recv_buffer_size 1536 256 65552
 recv_buffer_max 65552 0 65552
 resize_after 3 1 10000
@@ -292,6 +293,11 @@ posted_is() {
 	[ "$(line $ESTABLISHED $port | field 15)" = "$1" ] && [ "$(peer_line $ESTABLISHED $port | field 15)" = "$1" ]
 }
 
+# posted_are SERVER CLIENT
+posted_are() {
+	waiting_posted "$1" && [ "$(peer_line $ESTABLISHED $port | field 15)" = "$2" ]
+}
+
 # Before accept(), accept_buffers receives are posted; accept() posts the others.
 accept_posts() {
 	local status=0
@@ -304,6 +310,20 @@ accept_posts() {
 }
 
 waiting_posted() { [ "$(line $ESTABLISHED $port | field 15)" = "$1" ]; }
+
+# Before accept() no other receives are posted even if the client needs them. accept() posts them if
+# it has. The client has no need of its own.
+need_before_accept() {
+	local status=0
+	pair $SDP_B wait "$peers/go" accept hold -- pieces 1000 send "$1" say sent hold
+	says client $patience sent >/dev/null && wait_for $patience unread_bytes "$1" &&
+		wait_for $patience posted_are 3 3 || { status=1; cat /proc/net/sdp; }
+	touch "$peers/go"
+	says server $patience accepted >/dev/null && wait_for $patience posted_are "$2" 3 ||
+		{ status=1; cat /proc/net/sdp; }
+	peers_end
+	return $status
+}
 
 # The longest message of a stream is as long as the peer's receive buffers.
 longest_message() {
@@ -394,9 +414,19 @@ check "max_orphans is 4096 at least" test "$(value max_orphans)" -ge 4096
 check "max_orphans is not negative" invalid max_orphans -1
 check "unprivileged_rewrite is 1" test "$(value unprivileged_rewrite)" = 1
 check "unprivileged_rewrite is not 2" invalid unprivileged_rewrite 2
-check "recv_buffers: both ends post as many" with recv_buffers 20 connection_is posted_is 20
-check "recv_buffers: they are the peer's credit" with recv_buffers 30 connection_is credit_seen 30
-check "accept_buffers: posted before accept" with accept_buffers 7 accept_posts 7
+check "idle_buffers: both ends post as many" connection_is posted_is 3
+check "idle_buffers: another number" with idle_buffers 7 connection_is posted_is 7
+check "idle_buffers: not more than recv_buffers" \
+	with recv_buffers 5 with idle_buffers 7 connection_is posted_is 5
+check "recv_buffers: both ends post as many if all are to be posted" \
+	with idle_buffers 1024 with recv_buffers 20 connection_is posted_is 20
+check "recv_buffers: they are the peer's credit" \
+	with idle_buffers 1024 with recv_buffers 30 connection_is credit_seen 30
+check "accept_buffers: posted before accept" \
+	with idle_buffers 12 with accept_buffers 7 accept_posts 7
+check "accept_buffers: no more for a client that needs more, until accept" \
+	need_before_accept 20000 12
+check "accept_buffers: no more after accept for a client that does not" need_before_accept 1000 3
 check "recv_buffer_size: the longest message" \
 	with recv_buffer_max 0 with recv_buffer_size 4096 longest_message 4096
 check "credit_threshold: half of the receives" \

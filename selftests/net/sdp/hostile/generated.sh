@@ -23,7 +23,8 @@ writers=24 batch=25
 [ $cases -ge $((writers * batch)) ] || batch=$(((cases + writers - 1) / writers))
 writer_pids=()
 
-keeps /proc/sys/net/sdp/{fin_timeout_ms,connect_timeout_ms}
+settings=/proc/sys/net/sdp
+keeps $settings/{fin_timeout_ms,connect_timeout_ms,idle_buffers}
 restore() {
 	kill "${writer_pids[@]}"
 	peers_end
@@ -31,6 +32,8 @@ restore() {
 	rmmod sdp_hostile
 }
 cleanup restore
+# A message beyond the grant would be judged by that and not by its fault.
+echo 12 >$settings/idle_buffers
 
 # honest_messages: number of messages that the honest server has received. The file is read at
 # once, as sockets come and go meanwhile.

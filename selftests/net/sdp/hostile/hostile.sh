@@ -8,15 +8,17 @@ export PEER_SECONDS=2000
 . "$(dirname "$0")/../lib/lib.sh" cases
 
 settings=/proc/sys/net/sdp
-keeps $settings/{connect_timeout_ms,fin_timeout_ms,accept_buffers,rdma_threshold,scan_ms}
+keeps $settings/{connect_timeout_ms,fin_timeout_ms,accept_buffers,idle_buffers}
+keeps $settings/{rdma_threshold,scan_ms}
 restore() {
 	peers_end
 	rmmod sdp_hostile
 }
 cleanup restore
-# Room for three messages even before accept() posts the other receives: otherwise the third one
-# would be judged by its credit and not by its fault.
+# Room for three messages even before accept(), and then for a dozen, whether the peer has shown
+# that it needs them or not: otherwise a message would be judged by its credit and not by its fault.
 echo 6 >$settings/accept_buffers
+echo 12 >$settings/idle_buffers
 
 # hello CASE COUNTED [REASON]: a Hello that is refused
 hello() {

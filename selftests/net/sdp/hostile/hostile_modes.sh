@@ -7,7 +7,7 @@ export PEER_SECONDS=300
 . "$(dirname "$0")/../lib/lib.sh" hostile
 
 settings=/proc/sys/net/sdp
-keeps $settings/{rdma_threshold,mode_after,scan_ms,accept_buffers,fin_timeout_ms}
+keeps $settings/{rdma_threshold,mode_after,scan_ms,accept_buffers,idle_buffers,fin_timeout_ms}
 restore() {
 	peers_end
 	rmmod sdp_hostile
@@ -21,6 +21,7 @@ echo $((large / 2)) >$settings/rdma_threshold
 echo 1 >$settings/mode_after
 echo 600000 >$settings/scan_ms
 echo 6 >$settings/accept_buffers
+echo 12 >$settings/idle_buffers
 # The peer never answers our DisConn.
 echo 1000 >$settings/fin_timeout_ms
 

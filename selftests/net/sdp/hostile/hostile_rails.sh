@@ -8,7 +8,7 @@ export PEER_SECONDS=600
 . "$(dirname "$0")/../lib/lib.sh" cases
 
 settings=/proc/sys/net/sdp
-keeps $settings/{rails,accept_buffers}
+keeps $settings/{rails,accept_buffers,idle_buffers}
 restore() {
 	peers_end
 	rmmod sdp_hostile
@@ -16,6 +16,7 @@ restore() {
 cleanup restore
 echo 8 >$settings/rails
 echo 6 >$settings/accept_buffers
+echo 12 >$settings/idle_buffers
 
 # standing_is TEXT: how the connections of the last case stand, as "N HOW, N HOW"
 standing_is() {

@@ -7,12 +7,15 @@ export PEER_SECONDS=2000
 . "$(dirname "$0")/../lib/lib.sh" cases
 
 settings=/proc/sys/net/sdp
-keeps $settings/flow_control
+keeps $settings/{flow_control,idle_buffers}
 restore() {
 	peers_end
 	rmmod sdp_hostile
 }
 cleanup restore
+
+# A message beyond the grant would be judged by that and not by its fault.
+echo 12 >$settings/idle_buffers
 
 # The socket's first operation tells the peer that it is accepted; the peer then asks for a ring.
 first="send 1"

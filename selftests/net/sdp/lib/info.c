@@ -94,6 +94,17 @@ void await_reader(int fd, long at, pid_t reader)
 	await_asleep(reader);
 }
 
+/* Waits until the connection has this number of receives posted. */
+void await_posted(int fd, unsigned int want)
+{
+	long long end = now_ms() + WAIT_MS;
+
+	while (info_of(fd).posted != want && now_ms() < end)
+		pause_ms(1);
+	need(info_of(fd).posted == want, "%u receives are posted, not %u", info_of(fd).posted,
+	     want);
+}
+
 /* Number of sockets, by the lines of /proc/net/sdp. */
 int sockets(void)
 {

@@ -13,6 +13,7 @@ void await_ends_rest(int one, int other);
 long fill_to_rest(int fd, int other);
 long fill_ends(int fd, int other);
 void await_reader(int fd, long at, pid_t reader);
+void await_posted(int fd, unsigned int want);
 int sockets(void);
 struct pair pair_by(int out, int in);
 

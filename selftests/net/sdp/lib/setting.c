@@ -7,6 +7,8 @@ static struct {
 } settings[] = {
 	{ .name = "connect_timeout_ms" },
 	{ .name = "recv_buffers" },
+	{ .name = "idle_buffers" },
+	{ .name = "accept_buffers" },
 	{ .name = "recv_buffer_size" },
 	{ .name = "recv_buffer_max" },
 	{ .name = "resize_after" },

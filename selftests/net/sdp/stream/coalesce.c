@@ -18,21 +18,12 @@ static struct pair pair_with(int coalesce)
 {
 	setting_set("coalesce", coalesce);
 	setting_set("recv_buffers", RECEIVES);
+	setting_set("idle_buffers", RECEIVES);
 	setting_set("recv_buffer_size", PAYLOAD + 16);
 	setting_set("recv_buffer_max", 0);
 	setting_set("rdma_threshold", 0);
 	counters_mark();
 	return pair_make();
-}
-
-static void await_posted(int fd, unsigned int want)
-{
-	long long end = now_ms() + WAIT_MS;
-
-	while (info_of(fd).posted != want && now_ms() < end)
-		pause_ms(1);
-	need(info_of(fd).posted == want, "%u receives are posted, not %u", info_of(fd).posted,
-	     want);
 }
 
 static void write_some(int fd, long *at, int n, long size, int flags)
