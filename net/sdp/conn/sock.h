@@ -133,6 +133,9 @@ struct sdp_rx_ring;
  * @lock covers a member unless the member's comment names another rule. Some
  * members that @lock covers are also read without it, with READ_ONCE(), where
  * a value that is just changing does no harm.
+ *
+ * Within each group, members are in an order that leaves few holes: an idle
+ * connection consists of little more than this structure.
  */
 struct sdp_sock {
 	/* Identity and locks. */
@@ -149,31 +152,25 @@ struct sdp_sock {
 	};
 	/** @lock: innermost of the socket's locks; see above */
 	spinlock_t lock;
-	/** @tx_mutex: taken by writers; see above */
-	struct mutex tx_mutex;
-	/** @rx_mutex: taken by readers; see above */
-	struct mutex rx_mutex;
 	/**
 	 * @generation: number of disconnects. It changes with @rx_mutex and
 	 * @tx_mutex held, so a call that drops one of them for a while can find
 	 * out whether the socket still has the same connection
 	 */
 	u32 generation;
-	/** @listed: @list_node is in a list; under sdp_net.lock */
-	bool listed;
+	/** @tx_mutex: taken by writers; see above */
+	struct mutex tx_mutex;
+	/** @rx_mutex: taken by readers; see above */
+	struct mutex rx_mutex;
 	/** @list_node: in the namespace's list of sockets, an RCU list */
 	struct hlist_node list_node;
 	/** @serial: number of the socket in its namespace; it only increases */
 	u64 serial;
+	/** @listed: @list_node is in a list; under sdp_net.lock */
+	bool listed;
 
 	/* Engine and link. */
 
-	/** @engine: protocol state */
-	struct sdp_engine engine;
-	/** @link: the transport's end of the connection, or NULL */
-	struct sdp_link *link;
-	/** @transport: connecting: the transport that is tried */
-	const struct sdp_transport *transport;
 	/**
 	 * @coalesce: small writes share messages, and small received messages
 	 * share buffers
@@ -186,6 +183,12 @@ struct sdp_sock {
 	 * net.sdp.max_orphans
 	 */
 	bool orphan;
+	/** @engine: protocol state */
+	struct sdp_engine engine;
+	/** @link: the transport's end of the connection, or NULL */
+	struct sdp_link *link;
+	/** @transport: connecting: the transport that is tried */
+	const struct sdp_transport *transport;
 	/** @first_error: place of the connection's failure, for people */
 	const char *first_error;
 
@@ -232,16 +235,16 @@ struct sdp_sock {
 	 * (flush.c)
 	 */
 	bool tx_lazy;
+	/** @credit_stalled: data waits for credit; counted once per stall */
+	bool credit_stalled;
+	/** @gathering: a partial segment waits; counted once per wait */
+	bool gathering;
 	/** @callers: with @tx_lazy: number of threads in a call that flushes */
 	unsigned int callers;
 	/** @tx_outq: bytes written that have not arrived, as far as we know */
 	u32 tx_outq;
 	/** @tx_inflight: those bytes of @tx_outq that the transport has */
 	u32 tx_inflight;
-	/** @credit_stalled: data waits for credit; counted once per stall */
-	bool credit_stalled;
-	/** @gathering: a partial segment waits; counted once per wait */
-	bool gathering;
 
 	/* Receive queue: sk_receive_queue. */
 
@@ -249,14 +252,6 @@ struct sdp_sock {
 	u32 rx_bytes;
 	/** @rx_read: position in the stream of the next byte to be read */
 	u32 rx_read;
-	/** @rx_ended: the peer has ended its stream in order */
-	bool rx_ended;
-	/** @recv_max: number of receives that the link has room for */
-	u16 recv_max;
-	/** @recv_idle: number of receives to keep posted without a demand */
-	u16 recv_idle;
-	/** @demand: the peer needs @recv_max receives (demand.c) */
-	bool demand;
 	/** @demand_last: with @demand: when it last showed, in jiffies */
 	unsigned long demand_last;
 	/**
@@ -265,6 +260,14 @@ struct sdp_sock {
 	 * again
 	 */
 	u32 recv_largest;
+	/** @recv_max: number of receives that the link has room for */
+	u16 recv_max;
+	/** @recv_idle: number of receives to keep posted without a demand */
+	u16 recv_idle;
+	/** @rx_ended: the peer has ended its stream in order */
+	bool rx_ended;
+	/** @demand: the peer needs @recv_max receives (demand.c) */
+	bool demand;
 
 	/* RDMA of the application's memory by SrcAvail and SinkAvail. */
 
@@ -272,10 +275,12 @@ struct sdp_sock {
 	u8 tx_mode;
 	/** @rx_mode: mode of our receiving half, SDP_MODE_* */
 	u8 rx_mode;
-	/** @rdma_worth: bytes from which RDMA pays on this link, as measured */
-	u32 rdma_worth;
 	/** @rdma_rails: rails that share a transfer, if there are several */
 	u8 rdma_rails;
+	/** @rx_reads: we may read by RDMA what the peer advertises */
+	bool rx_reads;
+	/** @rdma_worth: bytes from which RDMA pays on this link, as measured */
+	u32 rdma_worth;
 	/**
 	 * @srcavail_tx: the memory that we advertise by SrcAvail, or NULL; on
 	 * the writer's stack (srcavail_send.c) or of a background write
@@ -286,33 +291,50 @@ struct sdp_sock {
 	/** @may_srcavail: a large write may be advertised now */
 	bool may_srcavail;
 	/**
+	 * @tx_first: the peer's application reads the beginning of a large
+	 * write from a message and has a buffer for the rest (C10); under
+	 * @tx_mutex
+	 */
+	bool tx_first;
+	/** @rdma_writing: a writer's RDMA write is in flight */
+	bool rdma_writing;
+	/**
 	 * @sinkavail_tx_room: bytes that an RDMA write may put into the oldest
 	 * buffer that the peer advertises now
 	 */
 	u32 sinkavail_tx_room;
+	/**
+	 * @reader_late: a large write that had room in the send buffer has
+	 * waited for a reader in vain, and no reader has come at once since
+	 */
+	bool reader_late;
+	/**
+	 * @sinkavail_missed: a large write has waited for a SinkAvail in vain,
+	 * and none has come since
+	 */
+	bool sinkavail_missed;
+	/** @background_over: @background has become 0 while @lock was held */
+	bool background_over;
+	/** @reports_passing: a CPU passes reports on at the moment */
+	bool reports_passing;
+	/**
+	 * @sinkavail_stale: the engine's count of stale SinkAvails, as it was
+	 * when a large write last missed one
+	 */
+	u32 sinkavail_stale;
 	/** @rdma_bufs: buffers kept for RDMA transfers (rdma_buf.c) */
 	struct sk_buff_head rdma_bufs;
-	/** @rdma_bufs_bytes: their length together */
-	u32 rdma_bufs_bytes;
 	/** @rdma_bufs_used: jiffies when one was last taken */
 	unsigned long rdma_bufs_used;
+	/** @rdma_bufs_bytes: their length together */
+	u32 rdma_bufs_bytes;
 	/**
 	 * @reports_lock: protects @reports and @reports_passing, in any
 	 * context; innermost
 	 */
 	spinlock_t reports_lock;
-	/** @reports_passing: a CPU passes reports on at the moment */
-	bool reports_passing;
 	/** @reports: reports of MSG_ZEROCOPY that have not been passed on */
 	struct list_head reports;
-	/**
-	 * @background: number of background writes whose bytes have not all
-	 * arrived (zcopy/background.c). While there are any, a large write
-	 * joins them: it must not overtake them
-	 */
-	u32 background;
-	/** @background_over: @background has become 0 while @lock was held */
-	bool background_over;
 	/**
 	 * @background_writing: the background write whose RDMA write is in
 	 * flight on @link, or NULL
@@ -326,28 +348,11 @@ struct sdp_sock {
 	 */
 	struct sdp_background *background_open;
 	/**
-	 * @reader_late: a large write that had room in the send buffer has
-	 * waited for a reader in vain, and no reader has come at once since
+	 * @background: number of background writes whose bytes have not all
+	 * arrived (zcopy/background.c). While there are any, a large write
+	 * joins them: it must not overtake them
 	 */
-	bool reader_late;
-	/**
-	 * @sinkavail_missed: a large write has waited for a SinkAvail in vain,
-	 * and none has come since
-	 */
-	bool sinkavail_missed;
-	/**
-	 * @sinkavail_stale: the engine's count of stale SinkAvails, as it was
-	 * when a large write last missed one
-	 */
-	u32 sinkavail_stale;
-	/**
-	 * @tx_first: the peer's application reads the beginning of a large
-	 * write from a message and has a buffer for the rest (C10); under
-	 * @tx_mutex
-	 */
-	bool tx_first;
-	/** @rdma_writing: a writer's RDMA write is in flight */
-	bool rdma_writing;
+	u32 background;
 	/**
 	 * @srcavail_rx: the RDMA read in flight that a reader waits for, or
 	 * NULL; on the reader's stack (srcavail_recv.c)
@@ -360,8 +365,6 @@ struct sdp_sock {
 	 * peer's last SrcAvail; the bytes that it carried come first
 	 */
 	u32 srcavail_rx_seq;
-	/** @rx_reads: we may read by RDMA what the peer advertises */
-	bool rx_reads;
 	/**
 	 * @sinkavail_rx: readers' memory that we advertise by SinkAvail
 	 * (sinkavail_recv.c)
@@ -412,16 +415,16 @@ struct sdp_sock {
 
 	/* Urgent data. */
 
-	/** @tx_urgent: unsent segments that end with an urgent byte */
-	u32 tx_urgent;
 	/** @urg_state: &enum sdp_urgent_state */
 	u8 urg_state;
 	/** @urg_byte: the urgent byte, once it is here */
 	u8 urg_byte;
-	/** @urg_seq: the mark: the urgent byte's position in the stream */
-	u32 urg_seq;
 	/** @urg_hole: the byte at @urg_hole_seq is still to be skipped */
 	bool urg_hole;
+	/** @tx_urgent: unsent segments that end with an urgent byte */
+	u32 tx_urgent;
+	/** @urg_seq: the mark: the urgent byte's position in the stream */
+	u32 urg_seq;
 	/** @urg_hole_seq: position of an older urgent byte */
 	u32 urg_hole_seq;
 
@@ -431,6 +434,12 @@ struct sdp_sock {
 	int sndbuf_first;
 	/** @rcvbuf_first: initial size of the receive buffer */
 	int rcvbuf_first;
+	/** @posted_bytes: memory of the posted receives */
+	int posted_bytes;
+	/**
+	 * @rx_charged: bytes charged for posted receives, rings and unread data
+	 */
+	int rx_charged;
 	/**
 	 * @tx_was_full: sent bytes have arrived while @want_space was set, and
 	 * nothing has been written since
@@ -443,30 +452,24 @@ struct sdp_sock {
 	bool rx_was_full;
 	/** @rx_short: the receiving half's last request for memory failed */
 	bool rx_short;
-	/** @posted_bytes: memory of the posted receives */
-	int posted_bytes;
-	/**
-	 * @rx_charged: bytes charged for posted receives, rings and unread data
-	 */
-	int rx_charged;
 
 	/* Timers and scanner. */
 
-	/**
-	 * @timer: retries what lacked memory, ends a MSG_MORE that no write has
-	 * ended, and frees spare buffers (timer.c)
-	 */
-	struct timer_list timer;
 	/** @spares: the timer checks for spare buffers */
 	bool spares;
 	/** @rest_watched: the timer checks whether the sending half is idle */
 	bool rest_watched;
 	/** @growth_watched: the timer bounds the growth of our receives (E2) */
 	bool growth_watched;
-	/** @growth_until: when the growth ends at the latest, in jiffies */
-	unsigned long growth_until;
 	/** @hold_watched: the timer ends @tx_hold */
 	bool hold_watched;
+	/**
+	 * @timer: retries what lacked memory, ends a MSG_MORE that no write has
+	 * ended, and frees spare buffers (timer.c)
+	 */
+	struct timer_list timer;
+	/** @growth_until: when the growth ends at the latest, in jiffies */
+	unsigned long growth_until;
 	/** @hold_until: when the timer ends @tx_hold, in jiffies */
 	unsigned long hold_until;
 	/**
@@ -570,17 +573,17 @@ struct sdp_sock {
 	 */
 	bool bound_ip;
 	/**
-	 * @port: the bound port, or NULL. This and the members below whose
-	 * names begin with port are under sdp_port_bucket.lock (port.c)
-	 */
-	struct sdp_port *port;
-	/**
 	 * @port_number: number of the port, which leads to its bucket; it stays
 	 * when the port is given back
 	 */
 	u16 port_number;
 	/** @port_key: describes this socket to others that want the port */
 	struct sdp_port_key port_key;
+	/**
+	 * @port: the bound port, or NULL. This and all members whose names
+	 * begin with port are under sdp_port_bucket.lock (port.c)
+	 */
+	struct sdp_port *port;
 	/**
 	 * @port_node: in the port's tree, if this socket stands for the group
 	 * of sockets with the same key
@@ -590,8 +593,6 @@ struct sdp_sock {
 	struct list_head port_group;
 	/** @port_group_size: size of the group, if this socket stands for it */
 	unsigned int port_group_size;
-	/** @claim: holds TCP's port of the same number, or NULL (claim.c) */
-	struct socket *claim;
 	/** @named_by_tcp: the TCP socket beside this one chose the port */
 	bool named_by_tcp;
 	/**
@@ -599,6 +600,8 @@ struct sdp_sock {
 	 * accepted: no request can arrive for it
 	 */
 	bool only_connects;
+	/** @claim: holds TCP's port of the same number, or NULL (claim.c) */
+	struct socket *claim;
 
 	/* Listener and accept queue. */
 
@@ -614,8 +617,6 @@ struct sdp_sock {
 	 * NULL; with a reference. Taken by xchg()
 	 */
 	struct sdp_sock *counted_by;
-	/** @deferred: not accepted before data comes (TCP_DEFER_ACCEPT) */
-	bool deferred;
 	/** @pending: listener: children whose request is being answered */
 	struct list_head pending;
 	/** @accepted: listener: established children, for accept() */
@@ -625,19 +626,21 @@ struct sdp_sock {
 	 * not taken, counted until the link is released
 	 */
 	atomic_t child_links;
+	/** @deferred: not accepted before data comes (TCP_DEFER_ACCEPT) */
+	bool deferred;
 
 	/* Connecting. */
 
+	/** @was_established: the last connection set-up was completed */
+	bool was_established;
+	/** @peer_busy: the last failed attempt found the backlog full */
+	bool peer_busy;
 	/** @deadline: time at which to give up, in jiffies */
 	unsigned long deadline;
 	/** @backoff: pause before the next attempt, in jiffies */
 	unsigned long backoff;
 	/** @retry: makes the next attempt; holds a reference while queued */
 	struct delayed_work retry;
-	/** @was_established: the last connection set-up was completed */
-	bool was_established;
-	/** @peer_busy: the last failed attempt found the backlog full */
-	bool peer_busy;
 
 	/* Waiters (wake.c). */
 
