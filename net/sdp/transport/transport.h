@@ -57,12 +57,72 @@ struct sdp_rc_address {
 };
 
 /**
+ * enum sdp_device_cap - what an RDMA device offers
+ * @SDP_DEVICE_CM: a port connects by the InfiniBand CM
+ * @SDP_DEVICE_SENDS: a send has the pieces that a message needs at least
+ * @SDP_DEVICE_QUEUES: a queue pair has room for the smallest queues
+ * @SDP_DEVICE_COMPLETIONS: a completion queue has room for these
+ * @SDP_DEVICE_RECEIVES: a receive has the pieces of one that has grown (E1)
+ * @SDP_DEVICE_KEYS: no key opens all memory to the peer
+ * @SDP_DEVICE_REGIONS: it registers memory for the largest transfer by a
+ *	request
+ * @SDP_DEVICE_READS: it answers and sends RDMA reads
+ * @SDP_DEVICE_REVOKES: it invalidates a key by a request
+ * @SDP_DEVICE_DATAGRAMS: the datagram service can use it
+ * @SDP_DEVICE_NEEDED: a device without one of these is not used
+ */
+enum sdp_device_cap {
+	SDP_DEVICE_CM		= BIT(0),
+	SDP_DEVICE_SENDS	= BIT(1),
+	SDP_DEVICE_QUEUES	= BIT(2),
+	SDP_DEVICE_COMPLETIONS	= BIT(3),
+	SDP_DEVICE_RECEIVES	= BIT(4),
+	SDP_DEVICE_KEYS		= BIT(5),
+	SDP_DEVICE_REGIONS	= BIT(6),
+	SDP_DEVICE_READS	= BIT(7),
+	SDP_DEVICE_REVOKES	= BIT(8),
+	SDP_DEVICE_DATAGRAMS	= BIT(9),
+	SDP_DEVICE_NEEDED	= SDP_DEVICE_CM | SDP_DEVICE_SENDS |
+				  SDP_DEVICE_QUEUES | SDP_DEVICE_COMPLETIONS,
+};
+
+/**
+ * struct sdp_device_look - an RDMA device, for people
+ * @name: its name
+ * @index: ib_core's number of it
+ * @ports: number of its ports
+ * @has: &enum sdp_device_cap
+ * @send_pieces: pieces of a send
+ * @recv_pieces: pieces of a receive
+ * @queue_depth: requests in a queue
+ * @cq_depth: entries of a completion queue
+ * @region_pages: pages of a memory region
+ * @reads: RDMA reads in flight on a connection
+ * @vectors: completion vectors
+ */
+struct sdp_device_look {
+	char name[SDP_DEVICE_NAME];
+	u32 index;
+	u32 ports;
+	u32 has;
+	u32 send_pieces;
+	u32 recv_pieces;
+	u32 queue_depth;
+	u32 cq_depth;
+	u32 region_pages;
+	u32 reads;
+	u32 vectors;
+};
+
+/**
  * struct sdp_link_config - limits of a link
- * @recv_size: bytes of a receive buffer, message header included
+ * @recv_size: bytes of a receive buffer, message header included; prepare()
+ *	lowers it to what the device can receive
  * @recv_size_max: bytes that later receives may have; 0 if @recv_size is fixed.
  *	prepare() sets it to 0 if the device cannot take buffers of that size
- * @recv_max: largest number of receives posted at once
- * @send_slots: largest number of messages in flight
+ * @recv_max: largest number of receives posted at once; prepare() lowers it to
+ *	what the device has room for
+ * @send_slots: largest number of messages in flight; prepare() lowers it, too
  * @tx_frags: largest number of page fragments of a message that we send;
  *	prepare() lowers it to what the device can send
  * @rdma: the owner wants RDMA; prepare() clears it if the device cannot do it
@@ -457,11 +517,17 @@ void sdp_rc_exit(void);
 u32 sdp_rc_copies(void);
 struct sdp_mem *sdp_rc_map_shared(struct sdp_link *link,
 				  const struct sdp_pages *pages, u64 va);
+bool sdp_rc_device_look(struct net *net, u32 index,
+			struct sdp_device_look *look);
+bool sdp_rc_uses(const struct ib_device *ib);
+void sdp_rc_fit_queues(const struct ib_device *ib,
+		       struct sdp_link_config *config);
 u32 sdp_rc_addresses(struct net *net, struct sdp_rc_address *list, u32 n);
 bool sdp_rc_leads_by(struct net *net, const struct sdp_endpoint *local,
 		     const struct sdp_endpoint *peer, int ifindex);
 int sdp_ud_init(const struct sdp_link_events *up);
 void sdp_ud_exit(void);
+bool sdp_ud_has_device(u32 index);
 int sdp_ud_sidr(struct ib_device *ib, struct ib_cm_id *cm,
 		const struct ib_cm_event *event);
 int sdp_rails_init(const struct sdp_link_events *up);

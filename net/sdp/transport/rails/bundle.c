@@ -277,6 +277,9 @@ int rails_prepare_link(struct sdp_link *link, struct sdp_link_config *config)
 	c.rnr_retry = 7;
 	c.rnr_timer = RAILS_RNR_TIMER;
 	err = link->ops->prepare(link, &c);
+	config->recv_max = min_t(u16, config->recv_max,
+				 c.recv_max - RAILS_SPARE);
+	config->send_slots = c.send_slots - RAILS_NOTES;
 	config->recv_size = c.recv_size;
 	config->recv_size_max = c.recv_size_max;
 	config->tx_frags = c.tx_frags;

@@ -466,6 +466,8 @@ static int prepare_rail(struct rail *rail)
 		return err;
 	/* Its device can do less than that of the first rail. */
 	if (config.tx_frags < b->config.tx_frags ||
+	    config.send_slots < b->config.send_slots ||
+	    config.recv_max < b->config.recv_max ||
 	    (!config.recv_size_max && b->size > config.recv_size))
 		return -EOPNOTSUPP;
 	return 0;

@@ -2,18 +2,18 @@
 /*
  * RC transport: RDMA devices and the CM listeners on them.
  *
- * We register one client with ib_core. Each device that can connect by ib_cm
- * gets an rc_device, and one CM listener for each port that some socket
- * listens on. A CM listener knows neither address nor namespace: the handler
- * of a request checks both. A device that appears later gets listeners for all
- * these ports at once.
+ * We register one client with ib_core. Each device gets an rc_device. If it has
+ * what it must have (limits.c), it also gets one CM listener for each port that
+ * some socket listens on. A CM listener knows neither address nor namespace:
+ * the handler of a request checks both. A device that appears later gets
+ * listeners for all these ports at once.
  *
  * Removal of a device: client_remove() destroys its listeners, which waits for
  * their handlers; refuses new links (@going); fails every link; and waits until
  * the last link has detached.
  *
- * Locks: rc_mutex covers rc_devices, rc_ports and the listeners of each
- * device. It is never taken in an ib_cm handler. The spinlock of a device
+ * Locks: rc_mutex covers rc_devices, rc_unused, rc_ports and the listeners of
+ * each device. It is never taken in an ib_cm handler. The spinlock of a device
  * covers its links.
  */
 #include <linux/slab.h>
@@ -35,6 +35,8 @@ struct rc_port {
 
 static DEFINE_MUTEX(rc_mutex);
 static LIST_HEAD(rc_devices);
+/* Devices that we do not use, because they lack something. */
+static LIST_HEAD(rc_unused);
 static LIST_HEAD(rc_ports);
 
 static int listener_add(struct rc_device *dev, u16 port)
@@ -367,16 +369,6 @@ static void device_event(struct ib_event_handler *handler,
 	}
 }
 
-static bool device_usable(struct ib_device *ib)
-{
-	u32 port;
-
-	rdma_for_each_port(ib, port)
-		if (rdma_cap_ib_cm(ib, port))
-			return true;
-	return false;
-}
-
 static void client_remove(struct ib_device *ib, void *data);
 
 static struct ib_client rc_client;
@@ -423,26 +415,14 @@ static bool key_opens_all(const struct ib_pd *pd)
 	return !pd->local_dma_lkey;
 }
 
-static int client_add(struct ib_device *ib)
+static int device_use(struct rc_device *dev)
 {
-	struct rc_device *dev;
-	int err;
-
-	if (!device_usable(ib))
-		return -EOPNOTSUPP;
-	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
-	if (!dev)
-		return -ENOMEM;
-	dev->ib = ib;
-	dev->pd = ib_alloc_pd(ib, 0);
-	if (IS_ERR(dev->pd)) {
-		err = PTR_ERR(dev->pd);
-		kfree(dev);
-		return err;
-	}
+	dev->pd = ib_alloc_pd(dev->ib, 0);
+	if (IS_ERR(dev->pd))
+		return PTR_ERR(dev->pd);
 	dev->closed = key_opens_all(dev->pd);
 	if (dev->closed)
-		ibdev_info(ib, "sdp: key 0 gives a peer access to all memory: RDMA and probes are disabled\n");
+		ibdev_info(dev->ib, "sdp: key 0 gives a peer access to all memory: RDMA and probes are disabled\n");
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->links);
 	INIT_LIST_HEAD(&dev->regions);
@@ -451,19 +431,42 @@ static int client_add(struct ib_device *ib)
 	INIT_LIST_HEAD(&dev->listeners);
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->unused);
-	ib_set_client_data(ib, &rc_client, dev);
-	INIT_IB_EVENT_HANDLER(&dev->events, ib, device_event);
+	ib_set_client_data(dev->ib, &rc_client, dev);
+	INIT_IB_EVENT_HANDLER(&dev->events, dev->ib, device_event);
 	ib_register_event_handler(&dev->events);
 	return device_listen(dev);
 }
 
-static void client_remove(struct ib_device *ib, void *data)
+static int device_leave_unused(struct rc_device *dev)
 {
-	struct rc_device *dev = data;
+	ibdev_info(dev->ib, "sdp: not used: %s\n", dev->lack);
+	ib_set_client_data(dev->ib, &rc_client, dev);
+	mutex_lock(&rc_mutex);
+	list_add(&dev->node, &rc_unused);
+	mutex_unlock(&rc_mutex);
+	return 0;
+}
+
+static int client_add(struct ib_device *ib)
+{
+	struct rc_device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	int err;
+
+	if (!dev)
+		return -ENOMEM;
+	dev->ib = ib;
+	dev->lack = rc_device_lack(ib);
+	err = dev->lack ? device_leave_unused(dev) : device_use(dev);
+	if (err)
+		kfree(dev);
+	return err;
+}
+
+static void device_end_use(struct rc_device *dev)
+{
 	struct rc_listener *l, *next;
 
 	mutex_lock(&rc_mutex);
-	list_del(&dev->node);
 	list_for_each_entry_safe(l, next, &dev->listeners, node)
 		listener_del(l);
 	mutex_unlock(&rc_mutex);
@@ -481,7 +484,66 @@ static void client_remove(struct ib_device *ib, void *data)
 	rc_mem_drop_pool(dev);
 	rc_reg_stop(dev);
 	ib_dealloc_pd(dev->pd);
+}
+
+static void client_remove(struct ib_device *ib, void *data)
+{
+	struct rc_device *dev = data;
+
+	mutex_lock(&rc_mutex);
+	list_del(&dev->node);
+	mutex_unlock(&rc_mutex);
+	if (!dev->lack)
+		device_end_use(dev);
 	kfree(dev);
+}
+
+/*
+ * Return the device of @net with the lowest number from @index on in a list, if
+ * its number is lower than that of @best, else @best.
+ */
+static struct rc_device *device_from(struct list_head *list, struct net *net,
+				     u32 index, struct rc_device *best)
+{
+	struct rc_device *dev;
+
+	list_for_each_entry(dev, list, node)
+		if (dev->ib->index >= index &&
+		    (!best || dev->ib->index < best->ib->index) &&
+		    rdma_dev_access_netns(dev->ib, net))
+			best = dev;
+	return best;
+}
+
+/* Without a protection domain of ours we may not know what key 0 opens. */
+static bool device_closed(const struct rc_device *dev)
+{
+	return dev->lack ? !(dev->ib->attrs.kernel_cap_flags &
+			     IBK_LOCAL_DMA_LKEY) : dev->closed;
+}
+
+/**
+ * sdp_rc_device_look() - describe one of the devices, used or not
+ * @net: network namespace that has the device
+ * @index: the device has this number, or the lowest one above it
+ * @look: result
+ *
+ * May sleep.
+ *
+ * Return: false if there is none.
+ */
+bool sdp_rc_device_look(struct net *net, u32 index,
+			struct sdp_device_look *look)
+{
+	struct rc_device *dev;
+
+	mutex_lock(&rc_mutex);
+	dev = device_from(&rc_devices, net, index, NULL);
+	dev = device_from(&rc_unused, net, index, dev);
+	if (dev)
+		rc_limits_look(dev->ib, device_closed(dev), look);
+	mutex_unlock(&rc_mutex);
+	return dev;
 }
 
 static u32 copies;

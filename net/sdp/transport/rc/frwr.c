@@ -124,13 +124,21 @@ static void reg_destroy(struct rc_device *dev)
 	dev->reg_qp = NULL;
 }
 
+/* Registrations at a time: the device may have no room for %REG_DEPTH. */
+static int reg_depth(const struct ib_device *ib)
+{
+	return min3(REG_DEPTH, ib->attrs.max_qp_wr / 2,
+		    (ib->attrs.max_cqe - 1) / 2);
+}
+
 static int reg_create(struct rc_device *dev)
 {
+	int depth = reg_depth(dev->ib);
 	struct ib_qp_init_attr attr = {
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
 		.cap = {
-			.max_send_wr	= 2 * REG_DEPTH,
+			.max_send_wr	= 2 * depth,
 			.max_recv_wr	= 1,
 			.max_send_sge	= 1,
 			.max_recv_sge	= 1,
@@ -138,7 +146,7 @@ static int reg_create(struct rc_device *dev)
 	};
 	struct ib_qp *qp;
 
-	dev->reg_cq = ib_alloc_cq_any(dev->ib, dev, 2 * REG_DEPTH + 1,
+	dev->reg_cq = ib_alloc_cq_any(dev->ib, dev, 2 * depth + 1,
 				      IB_POLL_SOFTIRQ);
 	if (IS_ERR(dev->reg_cq))
 		return PTR_ERR(dev->reg_cq);
@@ -244,7 +252,7 @@ static void reg_make_again(struct work_struct *work)
 void rc_reg_init(struct rc_device *dev)
 {
 	init_rwsem(&dev->reg_lock);
-	sema_init(&dev->reg_room, REG_DEPTH);
+	sema_init(&dev->reg_room, reg_depth(dev->ib));
 	INIT_LIST_HEAD(&dev->reg_lost);
 	INIT_DELAYED_WORK(&dev->reg_work, reg_make_again);
 	dev->reg_made = jiffies - RC_REG_PAUSE;

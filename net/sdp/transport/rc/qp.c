@@ -250,9 +250,8 @@ static int qp_create(struct rc_link *rc)
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
 		.cap = {
-			/* + 3: drain, probe and mark. + 1: drain. */
-			.max_send_wr	= rc->tx.size + 3 +
-					  2 * RC_MOVE_REQUESTS,
+			.max_send_wr	= rc->tx.size + RC_SENDS_MORE,
+			/* + 1: drain. */
 			.max_recv_wr	= rc->rx.size + 1,
 			.max_send_sge	= rc->tx.sges,
 			.max_recv_sge	= rc->rx.sges,
@@ -280,9 +279,8 @@ static int qp_create(struct rc_link *rc)
  *
  * May sleep.
  *
- * Return: 0; -EOPNOTSUPP when the device supports too few pieces; -ENOMEM or
- * -ENOBUFS when it has no room; or another errno. What has been allocated is
- * freed with the link.
+ * Return: 0; -ENOMEM or -ENOBUFS when the device has no room; or another errno.
+ * What has been allocated is freed with the link.
  */
 int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 {
@@ -291,23 +289,16 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 	u16 rx_sges;
 	int err;
 
-	rx_sges = sdp_buf_pieces(config->recv_size, config->recv_size_max);
-	if (rx_sges > rc->dev->ib->attrs.max_recv_sge) {
-		config->recv_size_max = 0;
-		rx_sges = sdp_buf_pieces(config->recv_size, 0);
-	}
-	config->tx_frags = min_t(int, config->tx_frags,
-				 rc->dev->ib->attrs.max_send_sge - 1);
+	rc_fit(rc->dev->ib, config);
 	config->rdma = config->rdma && !rc->dev->closed &&
 		       rc_mem_able(rc->dev->ib);
+	rx_sges = sdp_buf_pieces(config->recv_size, config->recv_size_max);
 	rc->config = *config;
 	rc_move_init(rc);
 	rc->rx_cqe.done = rx_done;
 	rc->tx_cqe.done = tx_done;
 	rc->mark_cqe.done = mark_done;
 	rc->probe_cqe.done = probe_done;
-	if (rx_sges > rc->dev->ib->attrs.max_recv_sge || !config->tx_frags)
-		return -EOPNOTSUPP;
 	/* One more while a reader's memory is advertised: see credit.h. */
 	err = rc_ring_alloc(&rc->rx, config->recv_max + config->rdma,
 			    rx_sges);
@@ -317,7 +308,7 @@ int rc_prepare(struct sdp_link *link, struct sdp_link_config *config)
 	if (err)
 		return err;
 
-	rc->cqes = rc->rx.size + rc->tx.size + 4 + 2 * RC_MOVE_REQUESTS;
+	rc->cqes = rc->rx.size + rc->tx.size + RC_CQES_MORE;
 	cq = ib_cq_pool_get(rc->dev->ib, rc->cqes, -1, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return qp_limit_error(PTR_ERR(cq));

@@ -6,6 +6,7 @@
  * sets it up by ib_cm.
  *
  *	device.c	RDMA devices, and on each a CM listener for each port
+ *	limits.c	what a device must offer, and links that fit its limits
  *	vmfork.c	end of all connections when a VM resumes from a snapshot
  *	link.c		life cycle and teardown of a link; its work item
  *	cm_connect.c	connecting side: address, route (rdma_cm), REQ
@@ -129,11 +130,13 @@ struct rc_reg_path {
 };
 
 /**
- * struct rc_device - an RDMA device in use
+ * struct rc_device - an RDMA device
  * @ib: the device
+ * @lack: it is not used, because it lacks this; of the members below only
+ *	@node is valid then. NULL if it is in use
  * @pd: protection domain of all our queue pairs on the device
  * @closed: its queue pairs allow no remote access, see key_opens_all()
- * @node: entry in the list of devices
+ * @node: entry in the list of devices in use, or of others
  * @listeners: CM listeners, one per port listened on; under the list's mutex
  * @events: handler of port and device events
  * @lock: covers @links, @regions, @free_regions, @stuck, @reg_lost, @reg_path
@@ -163,6 +166,7 @@ struct rc_reg_path {
  */
 struct rc_device {
 	struct ib_device *ib;
+	const char *lack;
 	struct ib_pd *pd;
 	bool closed;
 	struct list_head node;
@@ -336,6 +340,12 @@ struct rc_mr {
  * move data to or from.
  */
 #define RC_MOVE_REQUESTS	4
+/*
+ * Requests in a send queue beside messages: drain, probe, mark, and RDMA in
+ * both directions. A completion queue has one more, for the drain of receives.
+ */
+#define RC_SENDS_MORE		(3 + 2 * RC_MOVE_REQUESTS)
+#define RC_CQES_MORE		(RC_SENDS_MORE + 1)
 /* Bytes at the end of a request that show whether the device carried it out. */
 #define RC_SEAL_BYTES		8
 
@@ -598,6 +608,14 @@ bool rc_device_any_now(bool (*is)(struct ib_device *ib, void *arg), void *arg);
 void rc_device_fail_all(int error, const char *place);
 int rc_device_init(void);
 void rc_device_exit(void);
+
+/* limits.c */
+
+u32 rc_device_has(const struct ib_device *ib, bool closed);
+const char *rc_device_lack(const struct ib_device *ib);
+void rc_fit(const struct ib_device *ib, struct sdp_link_config *config);
+void rc_limits_look(const struct ib_device *ib, bool closed,
+		    struct sdp_device_look *look);
 int rc_listen(struct net *net, u16 port);
 void rc_unlisten(struct net *net, u16 port);
 

@@ -23,11 +23,19 @@
 static DEFINE_MUTEX(ud_mutex);
 static LIST_HEAD(ud_devices);
 
+/* Has a queue pair of the device room for ours? */
+static bool queues_fit(const struct ib_device *ib)
+{
+	return ib->attrs.max_recv_sge >= UD_RX_PIECES &&
+	       ib->attrs.max_qp_wr >= UD_TX_SLOTS &&
+	       ib->attrs.max_cqe >= UD_TX_SLOTS + UD_RX_LEAST;
+}
+
 /* May connections by datagrams use this port? */
 static bool port_usable(struct ib_device *ib, u32 number)
 {
 	return rdma_protocol_roce_udp_encap(ib, number) &&
-	       rdma_cap_ib_cm(ib, number);
+	       rdma_cap_ib_cm(ib, number) && queues_fit(ib) && sdp_rc_uses(ib);
 }
 
 static void purge(struct list_head *list)
@@ -155,6 +163,26 @@ struct ud_port *ud_port_get(struct ib_device *ib, u32 number)
 	if (!port)
 		ud_device_put(found);
 	return port;
+}
+
+/**
+ * sdp_ud_has_device() - can connections by datagrams use a device?
+ * @index: ib_core's number of the device
+ *
+ * May sleep.
+ *
+ * Return: true if they can, by one of its ports.
+ */
+bool sdp_ud_has_device(u32 index)
+{
+	struct ud_device *dev;
+	bool found = false;
+
+	mutex_lock(&ud_mutex);
+	list_for_each_entry(dev, &ud_devices, node)
+		found |= dev->ib->index == index;
+	mutex_unlock(&ud_mutex);
+	return found;
 }
 
 /* A random number that no link of the port has. Under ud_port.lock. */

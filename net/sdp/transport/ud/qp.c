@@ -262,18 +262,24 @@ static void rx_free(struct ud_qp *qp, struct ud_rx *rx)
 	memset(rx, 0, sizeof(*rx));
 }
 
+/* Receives that a queue pair can have at most. */
+static u32 rx_most(const struct ib_device *ib)
+{
+	return min3(UD_RX_MOST, ib->attrs.max_qp_wr,
+		    ib->attrs.max_cqe - UD_TX_SLOTS);
+}
+
 /**
  * ud_qp_grow() - let a queue pair have more receives
  * @qp: queue pair
- * @want: number of receives; it has as many as there is memory for, up to
- *	%UD_RX_MOST
+ * @want: number of receives; it has as many as there is memory for, and room
+ *	in the queue
  *
  * May sleep.
  */
 void ud_qp_grow(struct ud_qp *qp, u32 want)
 {
-	u32 most = min_t(u32, UD_RX_MOST,
-			 qp->port->dev->ib->attrs.max_qp_wr);
+	u32 most = rx_most(qp->port->dev->ib);
 
 	mutex_lock(&qp->rx_mutex);
 	while (qp->rx_made < min(want, most)) {
@@ -429,16 +435,15 @@ static int qp_create(struct ud_qp *qp, u32 number)
 		.qp_type = IB_QPT_UD,
 		.cap = {
 			.max_send_wr = UD_TX_SLOTS,
-			.max_recv_wr = min_t(u32, UD_RX_MOST,
-					     ib->attrs.max_qp_wr),
+			.max_recv_wr = rx_most(ib),
 			.max_send_sge = 1,
-			.max_recv_sge = 2,
+			.max_recv_sge = UD_RX_PIECES,
 		},
 	};
 	struct ib_cq *cq;
 	struct ib_qp *ibqp;
 
-	cq = ib_alloc_cq(ib, qp, UD_TX_SLOTS + UD_RX_MOST,
+	cq = ib_alloc_cq(ib, qp, UD_TX_SLOTS + rx_most(ib),
 			 number % ib->num_comp_vectors, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);

@@ -107,7 +107,8 @@ static void ud_connect(struct sdp_link *link, const struct sdp_path_wish *wish)
 
 /*
  * A message has to fit into a chunk. Both ends know the size of datagrams
- * before they state the size of their receives.
+ * before they state the size of their receives. The other limits are those of a
+ * queue pair, in case that one joins (transport/rails).
  */
 static int ud_prepare(struct sdp_link *link, struct sdp_link_config *config)
 {
@@ -115,6 +116,7 @@ static int ud_prepare(struct sdp_link *link, struct sdp_link_config *config)
 	u32 most = SDP_CHUNK_PACKETS_MAX * ud_payload(l);
 
 	config->rdma = false;
+	sdp_rc_fit_queues(l->port->dev->ib, config);
 	config->recv_size = min(config->recv_size, most);
 	config->recv_size_max = min(config->recv_size_max, most);
 	if (config->recv_size_max <= config->recv_size)

@@ -67,6 +67,8 @@
 #define UD_RX_LEAST	128
 #define UD_RX_PER_LINK	8
 #define UD_RX_MOST	1024
+/* Pieces of a receive: the GRH, and what follows it. */
+#define UD_RX_PIECES	2
 /* A longer datagram than we have agreed to may put a queue pair into error. */
 #define UD_RX_SIZE	SDP_DATAGRAM_SIZE_MAX
 /* Datagrams that a link sends before the next one has its turn. */
