@@ -27,7 +27,7 @@ def numbers(family):
     for const in family.consts.values():
         if "entries" in const:
             for entry in const.entries.values():
-                yield c_name(const["name-prefix"], entry.name).upper(), entry.value
+                yield c_name(const["name-prefix"], entry.name).upper(), entry.user_value()
         elif const["type"] == "struct":
             name, at = "struct " + c_name(const["name"]), 0
             for member in const.members:

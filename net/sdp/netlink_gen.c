@@ -56,7 +56,7 @@ static const struct nla_policy sdp_sock_kill_nl_policy[SDP_SOCK_A_INODE + 1] = {
 };
 
 /* Ops table for sdp */
-const struct genl_split_ops sdp_nl_ops[7] = {
+const struct genl_split_ops sdp_nl_ops[8] = {
 #ifdef CONFIG_AF_SDP_POLICY
 	{
 		.cmd	= SDP_CMD_POLICY_GET,
@@ -101,5 +101,10 @@ const struct genl_split_ops sdp_nl_ops[7] = {
 		.policy		= sdp_sock_kill_nl_policy,
 		.maxattr	= SDP_SOCK_A_INODE,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd	= SDP_CMD_DEVICE_GET,
+		.dumpit	= sdp_nl_device_get_dumpit,
+		.flags	= GENL_CMD_CAP_DUMP,
 	},
 };

@@ -17,7 +17,7 @@
 #define SDP_WAIT_MAX_MS	3600000
 
 /* Ops table for sdp */
-extern const struct genl_split_ops sdp_nl_ops[7];
+extern const struct genl_split_ops sdp_nl_ops[8];
 
 int sdp_nl_policy_get_doit(struct sk_buff *skb, struct genl_info *info);
 int sdp_nl_policy_set_doit(struct sk_buff *skb, struct genl_info *info);
@@ -27,5 +27,6 @@ int sdp_nl_fallback_get_dumpit(struct sk_buff *skb,
 			       struct netlink_callback *cb);
 int sdp_nl_stat_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int sdp_nl_sock_kill_doit(struct sk_buff *skb, struct genl_info *info);
+int sdp_nl_device_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 
 #endif /* _LINUX_SDP_GEN_H */

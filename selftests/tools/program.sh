@@ -61,6 +61,10 @@ usage "stat: no seconds" "sdp: -w takes a number of seconds" stat -w 0
 usage "stat: too many" "sdp: -w takes a number of seconds" stat -w 86401
 usage "stat: no number" "sdp: -w takes a number of seconds" stat -w 1s
 usage "check: no port" "sdp: check takes HOST and PORT" check localhost
+usage "check: two devices" "sdp: check --device takes one NAME at most, and no other option" \
+	check --device rxa rxb
+usage "check: a device, and seconds" "sdp: check --device takes one NAME at most, and no other option" \
+	check --device rxa -t 3
 usage "check: seconds" "sdp: -t takes a number of seconds" check -t 0 localhost 80
 usage "check: user" "sdp: --uid takes the number of a user" check localhost 80 --uid me
 usage "policy set without a file" "sdp: policy set takes one FILE" policy set
@@ -159,7 +163,7 @@ offers "programs" "bash bashbug" sdp check --program bash
 offers "list's options" "--all --help --info --json --listening --numeric --processes" sdp list --
 offers "stat's options" "--all --help --json --within" sdp stat -
 offers "check's options" \
-	"--cgroup --help --ipv4 --ipv6 --json --program --timeout --uid" sdp check a 80 -
+	"--cgroup --device --help --ipv4 --ipv6 --json --program --timeout --uid" sdp check a 80 -
 offers "help of" "check" sdp help c
 offers "a number is not guessed" "" sdp stat -w ""
 offers "behind the last word nothing" "" sdp policy show ""

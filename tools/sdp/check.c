@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sdp check: whether a connection would use SDP.
+ * sdp check: whether a connection would use SDP. (With --device: check_device.c.)
  *
  * It checks the prerequisites step by step, and makes a real connection. After a step that fails,
  * the other ones are tried where possible; the first failed step is the reason.
@@ -213,6 +213,7 @@ static const struct option longs[] = {
 	{ "program", required_argument, NULL, 'p' },
 	{ "uid", required_argument, NULL, 'u' },
 	{ "cgroup", required_argument, NULL, 'c' },
+	{ "device", no_argument, NULL, 'd' },
 	SDP_COMMON_OPTIONS
 };
 
@@ -221,6 +222,7 @@ static const char *take_option(struct sdp_check *check, int option)
 {
 	unsigned long seconds;
 
+	check->options += option != 'd';
 	switch (option) {
 	case '4':
 		check->family = AF_INET;
@@ -235,6 +237,9 @@ static const char *take_option(struct sdp_check *check, int option)
 		return sdp_question_uid(&check->question, optarg);
 	case 'c':
 		check->question.query.cgroup = optarg;
+		return NULL;
+	case 'd':
+		check->devices = true;
 		return NULL;
 	default:
 		if (!sdp_number(optarg, 3600, &seconds) || !seconds)
@@ -253,6 +258,19 @@ static bool may_be_port(const char *word)
 	       (sdp_number(word, 65535, &port) && port);
 }
 
+/* Returns what is wrong with the @count words behind the options, or NULL. */
+static const char *wrong_words(const struct sdp_check *check, int count, char **words)
+{
+	if (check->devices)
+		return count > 1 || check->options ?
+			"check --device takes one NAME at most, and no other option" : NULL;
+	if (count != 2)
+		return "check takes HOST and PORT";
+	if (!may_be_port(words[1]))
+		return "PORT is a number from 1 to 65535, or a name in /etc/services";
+	return NULL;
+}
+
 static int run(const struct sdp_command *command, int argc, char **argv)
 {
 	struct sdp_check check = { .family = AF_UNSPEC };
@@ -264,12 +282,12 @@ static int run(const struct sdp_command *command, int argc, char **argv)
 			return sdp_help_or_usage(command, found);
 		wrong = take_option(&check, found);
 	}
-	if (!wrong && argc - optind != 2)
-		wrong = "check takes HOST and PORT";
-	if (!wrong && !may_be_port(argv[optind + 1]))
-		wrong = "PORT is a number from 1 to 65535, or a name in /etc/services";
+	if (!wrong)
+		wrong = wrong_words(&check, argc - optind, argv + optind);
 	if (wrong)
 		return sdp_usage(command, wrong);
+	if (check.devices)
+		return sdp_check_device(optind < argc ? argv[optind] : NULL);
 	check.host = argv[optind];
 	check.port = argv[optind + 1];
 	check.steps = sdp_need(json_array());
@@ -285,7 +303,8 @@ static int run(const struct sdp_command *command, int argc, char **argv)
 const struct sdp_command sdp_check_command = {
 	.name = "check",
 	.usage = "check HOST PORT [-4|-6] [-t SECONDS] [--program PROGRAM] [--uid N]\n"
-		 " [--cgroup PATH]",
+		 " [--cgroup PATH]\n"
+		 "check --device [NAME]",
 	.help = "Would a TCP socket that connects there be SDP? Looks, step by step, and connects\n"
 		"by SDP for real; the server sees a connection that ends at once. The last line is SDP,\n"
 		"or TCP: why, and what to do about it; the status is 0 for SDP and 1 otherwise. (It\n"
@@ -293,6 +312,9 @@ const struct sdp_command sdp_check_command = {
 		"fall back on.)\n"
 		"-4, --ipv4, -6, --ipv6 an address of this version only\n"
 		"-t, --timeout SECONDS  how long SDP may take; otherwise as net.sdp.fallback_ms\n"
-		"--program, --uid, --cgroup  whose socket it is, for rules that ask for that\n",
+		"--program, --uid, --cgroup  whose socket it is, for rules that ask for that\n"
+		"--device [NAME]        instead of that: what the module asks of an RDMA device, and\n"
+		"                       what this one has; the status is 1 if one is not used, or none is\n"
+		"                       there\n",
 	.run = run,
 };

@@ -20,6 +20,8 @@
  * @question: the query of the policy
  * @steps: results of the steps so far, an array of objects: step, ok, text
  * @no_tcp: a connect that is not SDP fails
+ * @devices: the question is about devices, not about a connection
+ * @options: number of options that are about a connection
  * @reason: of the first failed step, or ""
  * @next: what the user can do about it
  */
@@ -33,6 +35,8 @@ struct sdp_check {
 	struct sdp_question question;
 	json_t *steps;
 	bool no_tcp;
+	bool devices;
+	int options;
 	char reason[SDP_OUTLOOK_TEXT];
 	char next[SDP_OUTLOOK_TEXT];
 };
@@ -40,5 +44,6 @@ struct sdp_check {
 void sdp_check_step(struct sdp_check *check, const char *step, bool ok, char *text);
 void sdp_check_fails(struct sdp_check *check, const char *reason, const char *next);
 void sdp_check_connect(struct sdp_check *check);
+int sdp_check_device(const char *name);
 
 #endif /* SDP_TOOL_CHECK_H */

@@ -50,7 +50,11 @@ _sdp_arguments() {
 	"")	_sdp_offer "policy list stat fallbacks check kill help" ;;
 	policy)	_sdp_policy ;;
 	help)	[ -n "$(_sdp_word 2)" ] || _sdp_offer "policy list stat fallbacks check kill" ;;
-	check)	[ -n "$(_sdp_word 2)" ] ||
+	check)	if [[ " ${COMP_WORDS[*]} " == *" --device "* ]]; then
+			_sdp_offer "$(cd /sys/class/infiniband 2>/dev/null && echo *)"
+			return
+		fi
+		[ -n "$(_sdp_word 2)" ] ||
 			mapfile -t COMPREPLY < <(compgen -A hostname -- "${COMP_WORDS[COMP_CWORD]}") ;;
 	esac
 }
@@ -60,7 +64,7 @@ _sdp_options() {
 	"")	_sdp_offer "--json --help --version" ;;
 	list)	_sdp_offer "--listening --all --numeric --processes --info --json --help" ;;
 	stat)	_sdp_offer "--all --within --json --help" ;;
-	check)	_sdp_offer "--ipv4 --ipv6 --timeout --program --uid --cgroup --json --help" ;;
+	check)	_sdp_offer "--ipv4 --ipv6 --timeout --program --uid --cgroup --device --json --help" ;;
 	policy)
 		case $(_sdp_word 2) in
 		explain) _sdp_offer "--file --uid --cgroup --json --help" ;;

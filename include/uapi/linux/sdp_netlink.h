@@ -22,6 +22,33 @@ enum sdp_nl_rail_state {
 	SDP_NL_RAIL_SUSPECT,
 };
 
+/**
+ * enum sdp_nl_device_cap - What an RDMA device offers.
+ * @SDP_NL_DEVICE_CM: a port of it connects by the InfiniBand CM
+ * @SDP_NL_DEVICE_SENDS: a send has the two pieces that a message needs
+ * @SDP_NL_DEVICE_QUEUES: a queue of requests has room for 16
+ * @SDP_NL_DEVICE_COMPLETIONS: a completion queue has room for 32 entries
+ * @SDP_NL_DEVICE_RECEIVES: a receive has the five pieces of one that has grown
+ * @SDP_NL_DEVICE_KEYS: no key opens all memory to a peer
+ * @SDP_NL_DEVICE_REGIONS: it registers memory for transfers of 1 MiB by
+ *   requests
+ * @SDP_NL_DEVICE_READS: RDMA reads
+ * @SDP_NL_DEVICE_REVOKES: it invalidates a key by a request
+ * @SDP_NL_DEVICE_DATAGRAMS: connections can go by datagrams (net.sdp.service)
+ */
+enum sdp_nl_device_cap {
+	SDP_NL_DEVICE_CM = 1,
+	SDP_NL_DEVICE_SENDS = 2,
+	SDP_NL_DEVICE_QUEUES = 4,
+	SDP_NL_DEVICE_COMPLETIONS = 8,
+	SDP_NL_DEVICE_RECEIVES = 16,
+	SDP_NL_DEVICE_KEYS = 32,
+	SDP_NL_DEVICE_REGIONS = 64,
+	SDP_NL_DEVICE_READS = 128,
+	SDP_NL_DEVICE_REVOKES = 256,
+	SDP_NL_DEVICE_DATAGRAMS = 512,
+};
+
 enum sdp_policy_attr {
 	SDP_POLICY_A_UNSPEC,
 	SDP_POLICY_A_TEXT,
@@ -128,6 +155,24 @@ enum sdp_stat_attr {
 };
 #define SDP_STAT_A_MAX (__SDP_STAT_A_MAX - 1)
 
+enum sdp_device_attr {
+	SDP_DEVICE_A_UNSPEC,
+	SDP_DEVICE_A_NAME,
+	SDP_DEVICE_A_PORTS,
+	SDP_DEVICE_A_HAS,
+	SDP_DEVICE_A_NEEDED,
+	SDP_DEVICE_A_SEND_PIECES,
+	SDP_DEVICE_A_RECV_PIECES,
+	SDP_DEVICE_A_QUEUE_DEPTH,
+	SDP_DEVICE_A_CQ_DEPTH,
+	SDP_DEVICE_A_REGION_PAGES,
+	SDP_DEVICE_A_READS,
+	SDP_DEVICE_A_VECTORS,
+
+	__SDP_DEVICE_A_MAX
+};
+#define SDP_DEVICE_A_MAX (__SDP_DEVICE_A_MAX - 1)
+
 enum sdp_cmd {
 	SDP_CMD_UNSPEC,
 	SDP_CMD_POLICY_GET,
@@ -137,6 +182,7 @@ enum sdp_cmd {
 	SDP_CMD_FALLBACK_GET,
 	SDP_CMD_STAT_GET,
 	SDP_CMD_SOCK_KILL,
+	SDP_CMD_DEVICE_GET,
 
 	__SDP_CMD_MAX
 };

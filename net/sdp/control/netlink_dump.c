@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netlink dumps of sockets and counters, as /proc shows them.
+ * Netlink dumps of sockets and counters, as /proc shows them, and of devices.
  *
- * Handlers of SDP_CMD_SOCK_GET and SDP_CMD_STAT_GET. Netlink calls a dump
- * function once for each piece, when the requester has read the previous piece.
- * Between the calls we hold no lock and no reference, only a position in
- * cb->ctx.
+ * Handlers of SDP_CMD_SOCK_GET, SDP_CMD_STAT_GET and SDP_CMD_DEVICE_GET.
+ * Netlink calls a dump function once for each piece, when the requester has
+ * read the previous piece. Between the calls we hold no lock and no reference,
+ * only a position in cb->ctx.
  */
 #include "genl.h"
 #include "../conn/sock.h"
@@ -201,5 +201,73 @@ int sdp_nl_stat_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 	while (*next < SDP_STAT_COUNT && !dump_put_stat(skb, cb, *next))
 		(*next)++;
+	return skb->len;
+}
+
+static int dump_put_limits(struct sk_buff *skb,
+			   const struct sdp_device_look *look)
+{
+	return nla_put_u32(skb, SDP_DEVICE_A_SEND_PIECES, look->send_pieces) ||
+	       nla_put_u32(skb, SDP_DEVICE_A_RECV_PIECES, look->recv_pieces) ||
+	       nla_put_u32(skb, SDP_DEVICE_A_QUEUE_DEPTH, look->queue_depth) ||
+	       nla_put_u32(skb, SDP_DEVICE_A_CQ_DEPTH, look->cq_depth) ||
+	       nla_put_u32(skb, SDP_DEVICE_A_REGION_PAGES,
+			   look->region_pages) ||
+	       nla_put_u32(skb, SDP_DEVICE_A_READS, look->reads) ||
+	       nla_put_u32(skb, SDP_DEVICE_A_VECTORS, look->vectors);
+}
+
+static int dump_put_device(struct sk_buff *skb, struct netlink_callback *cb,
+			   const struct sdp_device_look *look)
+{
+	void *msg = sdp_genl_begin_dump(skb, cb);
+	u32 has = look->has;
+
+	if (!msg)
+		return -EMSGSIZE;
+	if (sdp_ud_has_device(look->index))
+		has |= SDP_DEVICE_DATAGRAMS;
+	if (nla_put_string(skb, SDP_DEVICE_A_NAME, look->name) ||
+	    nla_put_u32(skb, SDP_DEVICE_A_PORTS, look->ports) ||
+	    nla_put_u32(skb, SDP_DEVICE_A_HAS, has) ||
+	    nla_put_u32(skb, SDP_DEVICE_A_NEEDED, SDP_DEVICE_NEEDED) ||
+	    dump_put_limits(skb, look)) {
+		genlmsg_cancel(skb, msg);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, msg);
+	return 0;
+}
+
+#define SAME_CAP(name) \
+	BUILD_BUG_ON((int)SDP_NL_DEVICE_##name != (int)SDP_DEVICE_##name)
+
+/**
+ * sdp_nl_device_get_dumpit() - write the next piece of a dump of devices
+ * @skb: buffer for the piece
+ * @cb: the dump; its context is the lowest number of the next device
+ *
+ * Handler of SDP_CMD_DEVICE_GET. May sleep.
+ *
+ * Return: bytes in @skb; 0 at the end.
+ */
+int sdp_nl_device_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct sdp_device_look look;
+	u32 *next = (u32 *)cb->ctx;
+
+	SAME_CAP(CM);
+	SAME_CAP(SENDS);
+	SAME_CAP(QUEUES);
+	SAME_CAP(COMPLETIONS);
+	SAME_CAP(RECEIVES);
+	SAME_CAP(KEYS);
+	SAME_CAP(REGIONS);
+	SAME_CAP(READS);
+	SAME_CAP(REVOKES);
+	SAME_CAP(DATAGRAMS);
+	while (sdp_rc_device_look(sock_net(skb->sk), *next, &look) &&
+	       !dump_put_device(skb, cb, &look))
+		*next = look.index + 1;
 	return skb->len;
 }

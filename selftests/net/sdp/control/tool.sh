@@ -410,6 +410,17 @@ connections_checked() {
 		$SDP_B $port
 }
 
+devices_checked() {
+	says_to "check --device: a device" 0 \
+		$'rxa: used\n  ok  connections by the InfiniBand CM  *needed\n*ok  RDMA reads  *fetched by the reader*' \
+		"" check --device rxa
+	json "check --device: all of them" '{"rxa", "rxb"} <= {v["device"] for v in d} and
+		all(v["used"] and len(v["capabilities"]) == 10 for v in d)' check --device
+	says_to "check --device: none of that name" 1 "" \
+		"sdp: no RDMA device rxz in this namespace; see rdma link" check rxz --device
+	as_nobody says_to "check --device: another user may" 0 "rxb: used*" "" check --device rxb
+}
+
 # An address whose host does not answer, neither to RDMA nor to TCP.
 silence() {
 	local limit=3
@@ -536,6 +547,7 @@ kills 127.0.0.1
 many
 counters
 connections_checked
+devices_checked
 silence
 as_nobody unprivileged
 namespaces

@@ -35,6 +35,7 @@ static const struct asked requests[] = {
 	{ "FALLBACK_GET", SDP_CMD_FALLBACK_GET, 1, 1u << SDP_FELL_A_COMM | 1u << SDP_FELL_A_TEXT,
 	  0 },
 	{ "STAT_GET", SDP_CMD_STAT_GET, 60, 1u << SDP_STAT_A_NAME, 0 },
+	{ "DEVICE_GET", SDP_CMD_DEVICE_GET, 2, 1u << SDP_DEVICE_A_NAME, 0 },
 };
 
 static const struct asked *asked;

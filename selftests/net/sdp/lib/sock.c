@@ -312,7 +312,7 @@ long send_until_full(int fd)
 /*
  * Sends until the connection takes no more data, while nobody reads at the other end. Returns the
  * number of bytes. Data in flight may still make room after the first EAGAIN, so this ends only
- * when there has been no room for a while. TCP probes a closed window after 200 ms, with a few bytes.
+ * when there has been no room for a while. TCP probes a closed window after 200 ms.
  */
 #define PROBED_MS	400
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SDP_CMD_SOCK_GET, SDP_CMD_STAT_GET and SDP_CMD_SOCK_KILL.
+ * SDP_CMD_SOCK_GET, SDP_CMD_STAT_GET, SDP_CMD_DEVICE_GET and SDP_CMD_SOCK_KILL.
  *
  * What dumps show, also while sockets come and go, and when the program does not take the rest of
  * one.
  */
 #include "info.h"
+#include <dirent.h>
 #include "netlink.h"
 
 struct stat_line {
@@ -66,6 +67,51 @@ static int dump_stats(void *arg)
 		moved += before.line[i].value > 0;
 	}
 	need(moved > 5, "hardly any counter has a value");
+	return EXIT_OK;
+}
+
+struct devices {
+	int n;
+	char name[16][64];
+};
+
+/* soft-RoCE has all that a device may have. */
+static void take_device(const struct nlmsghdr *nlh, void *arg)
+{
+	const unsigned int all = 2 * SDP_NL_DEVICE_DATAGRAMS - 1;
+	const struct nlattr *attrs[SDP_DEVICE_A_MAX + 1];
+	struct devices *d = arg;
+	int i;
+
+	need(d->n < 16, "more devices than there are");
+	nl_attrs(nlh, attrs, SDP_DEVICE_A_MAX);
+	snprintf(d->name[d->n++], 64, "%s", text_of(attrs[SDP_DEVICE_A_NAME], "NAME"));
+	need(u32_of(attrs[SDP_DEVICE_A_HAS], "HAS") == all, "a device has not got all");
+	need(u32_of(attrs[SDP_DEVICE_A_NEEDED], "NEEDED") < SDP_NL_DEVICE_RECEIVES,
+	     "more is needed than must be");
+	for (i = SDP_DEVICE_A_SEND_PIECES; i <= SDP_DEVICE_A_VECTORS; i++)
+		need(u32_of(attrs[i], "a limit") > 0, "limit %d is 0", i);
+	need(u32_of(attrs[SDP_DEVICE_A_PORTS], "PORTS") == 1, "soft-RoCE has one port");
+}
+
+/* Each device of the machine is told once. */
+static int dump_devices(void *arg)
+{
+	static struct devices told;
+	struct nl nl = nl_open();
+	struct dirent **there;
+	int i, n, error;
+
+	error = nl_talk(&nl, nl_dump(&nl, SDP_CMD_DEVICE_GET), take_device, &told);
+	need(!error, "DEVICE_GET: %s", errno_text(error));
+	n = scandir("/sys/class/infiniband", &there, NULL, alphasort);
+	need_errno(n > 2, "/sys/class/infiniband");
+	/* "." and ".." come first. */
+	need(told.n == n - 2, "%d devices of %d", told.n, n - 2);
+	qsort(told.name, told.n, sizeof(told.name[0]), (int (*)(const void *, const void *))strcmp);
+	for (i = 0; i < told.n; i++)
+		need(!strcmp(told.name[i], there[i + 2]->d_name), "%s, and there is %s",
+		     told.name[i], there[i + 2]->d_name);
 	return EXIT_OK;
 }
 
@@ -482,6 +528,7 @@ static int sock_kill_refused(void *arg)
 
 static const struct test tests[] = {
 	CASE(dump_stats, 30, TWO_SETS),
+	CASE(dump_devices, 30, ONE_SET),
 	CASE(dump_shows, 30, ALL_SETS),
 	CASE(dump_other_namespace, 30, ONE_SET),
 	CASE(dump_many, 60, ONE_SET),

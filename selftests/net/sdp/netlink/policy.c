@@ -264,7 +264,9 @@ static int policy_other_requests(void *arg)
 	mnl_attr_put_strz(&r->nlh, SDP_POLICY_A_TEXT, "x");
 	error = nl_talk(&nl, r, NULL, NULL);
 	need(error == EINVAL, "GET with an attribute: %s", errno_text(error));
-	for (cmd = SDP_CMD_SOCK_GET; cmd < SDP_CMD_SOCK_KILL; cmd++) {
+	for (cmd = SDP_CMD_SOCK_GET; cmd <= SDP_CMD_DEVICE_GET; cmd++) {
+		if (cmd == SDP_CMD_SOCK_KILL)
+			continue;
 		r = nl_dump(&nl, cmd);
 		mnl_attr_put_u32(&r->nlh, 1, 1);
 		error = nl_talk(&nl, r, NULL, NULL);

@@ -190,6 +190,7 @@ static const struct test tests[] = {
 	SWEEP("explain", TWO_SETS, REQUEST(run_explain, setup_explain)),
 	SWEEP("sock_get", ONE_SET, REQUEST(run_sock_get, setup_sock_get)),
 	SWEEP("stat_get", ONE_SET, REQUEST(run_stat_get, setup_stat_get)),
+	SWEEP("device_get", ONE_SET, REQUEST(run_device_get, setup_device_get)),
 	SWEEP("fallback_get", ONE_SET, REQUEST(run_fallback_get, setup_fallback_get)),
 	{ "rewrite", rewrite_failing, 100, ONE_SET | NOT_SHORT, true, NULL },
 };

@@ -151,6 +151,13 @@ int run_stat_get(struct state *s)
 
 void setup_stat_get(struct state *s)	{ want(run_stat_get, s, 60, false); }
 
+int run_device_get(struct state *s)
+{
+	return ask(nl_dump(&nl, SDP_CMD_DEVICE_GET));
+}
+
+void setup_device_get(struct state *s)	{ want(run_device_get, s, 2, false); }
+
 int run_fallback_get(struct state *s)
 {
 	return ask(nl_dump(&nl, SDP_CMD_FALLBACK_GET));

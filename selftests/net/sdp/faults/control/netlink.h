@@ -21,6 +21,8 @@ int run_explain(struct state *s);
 void setup_explain(struct state *s);
 int run_sock_get(struct state *s);
 void setup_sock_get(struct state *s);
+int run_device_get(struct state *s);
+void setup_device_get(struct state *s);
 int run_stat_get(struct state *s);
 void setup_stat_get(struct state *s);
 int run_fallback_get(struct state *s);
