@@ -18,7 +18,8 @@ restore() {
 cleanup restore
 
 # lab_as_before: restores what lab_up has set: neighbours, and routes that vanish with an address or
-# a link.
+# a link. The neighbours come last: a packet for an address that a soft-RoCE device does not have yet
+# may crash the machine (address_removed.sh).
 lab_as_before() {
 	local v a b
 	for v in -4 -6; do
@@ -27,11 +28,11 @@ lab_as_before() {
 		ip $v route replace "$b" dev va src "$a" table 101
 		ip $v route replace "$a" dev vb src "$b" table 102
 	done
-	lab_neighbour "" va 0 2 "$(lab_mac "" vb)"
-	lab_neighbour "" vb 0 1 "$(lab_mac "" va)"
 	lab_wait "addresses to be usable" lab_no_tentative ""
 	lab_wait "rxa to have its GIDs" lab_device_ready rxa 0 1
 	lab_wait "rxb to have its GIDs" lab_device_ready rxb 0 2
+	lab_neighbour "" va 0 2 "$(lab_mac "" vb)"
+	lab_neighbour "" vb 0 1 "$(lab_mac "" va)"
 }
 
 # show_network: what is needed to examine a failure.
@@ -80,6 +81,9 @@ addresses() {
 	check "addresses: of the accepting end, gone and back: nothing is left" wait_for $((2 * patience)) no_sockets
 	check "addresses: it is connected to" shown transfer $SDP_B
 	stream $SDP_B6
+	# Nothing that is sent to the address arrives until it is back.
+	ip -6 neighbour replace $SDP_A6 lladdr 02:00:00:00:00:01 dev vb nud permanent
+	pause 0.2
 	ip address delete $SDP_A6/64 dev va
 	pause 0.5
 	ip address add $SDP_A6/64 dev va nodad
