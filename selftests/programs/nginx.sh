@@ -65,7 +65,7 @@ get() {
 many() {
 	local answers=0 errors=0 runs
 	for ((runs = 0; answers <= 100 && runs < 20; runs++)); do
-		client "many requests" wrk -t 1 -c 16 --timeout 60s -d ${many_seconds}s "http://$host:$port/small" ||
+		client "many requests" wrk -t 1 -c 16 --timeout 10s -d ${many_seconds}s "http://$host:$port/small" ||
 			return
 		errors=$((errors + $(grep -cE 'Socket errors|Non-2xx' "$out")))
 		answers=$((answers + $(sed -n 's/^ *\([0-9]*\) requests in.*/\1/p' "$out")))
@@ -83,7 +83,7 @@ work() {
 	get
 	many
 	# One request per connection.
-	client "a connection per request" wrk -t 1 -c 4 --timeout 60s -d 1s -H 'Connection: close' \
+	client "a connection per request" wrk -t 1 -c 4 -d 1s -H 'Connection: close' \
 		"http://$host:$port/small"
 	result "closing, errors: $(grep -cE 'Socket errors|Non-2xx' "$out")"
 	figure "a connection per request, requests/s" \

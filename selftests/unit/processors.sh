@@ -14,6 +14,7 @@ here=$SDP_TOP/selftests/unit
 seed=${SEED:-$(date +%s)}
 # By processor: what its compiler is called, and its emulator.
 declare -A compilers=([s390x]=s390x-linux-gnu [armhf]=arm-linux-gnueabihf [arm64]=aarch64-linux-gnu)
+undefined="-fsanitize=undefined -fsanitize-undefined-trap-on-error"
 declare -A emulators=([s390x]=s390x [armhf]=arm [arm64]=aarch64)
 
 . "$here/report.sh"
@@ -39,7 +40,7 @@ check() {
 	tap=$build/tap
 	mkdir -p "$tap"
 	step "programs for $1" make -s -C "$here" -j"$(nproc)" B="$build" CC="$name-gcc" \
-		ASAN="-O1 -fsanitize=undefined -fsanitize-undefined-trap-on-error" \
+		ASAN="-O1 $undefined" FAST="-O2 $undefined" \
 		tests "$build"/{pair,rails,programs,windows}
 	one "$1" everything "qemu-${emulators[$1]}-static" -L "/usr/$name"
 }

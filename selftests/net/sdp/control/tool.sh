@@ -376,7 +376,7 @@ connections_checked() {
 	checked "by IPv6" 0 SDP -6 $SDP_B6 $port
 	json "check: SDP" 'd["outcome"] == "sdp" and all(s["ok"] for s in d["steps"]) and
 		"reason" not in d and [s["step"] for s in d["steps"]] == ["name", "module", "policy", "device", "sdp"]' \
-		check -t $((3 * slow)) $SDP_B6 $port
+		check -t $((10 * slow)) $SDP_B6 $port
 	peers_end
 	tcp_listener $SDP_B
 	before=$(fell)
@@ -387,7 +387,7 @@ connections_checked() {
 	json "check: a TCP-only listener" 'd["outcome"] == "tcp" and
 		d["reason"] == "the peer has no SDP listener" and
 		[s["ok"] for s in d["steps"][-2:]] == [False, True]' \
-		check -t $((3 * slow)) $SDP_B $port
+		check -t $((10 * slow)) $SDP_B $port
 	checked "no rule" 1 "TCP: no rule matches; *" \
 		127.0.0.1 $port
 	peers_end

@@ -35,7 +35,7 @@ exchange() {
 	check "$1: every byte is right" says client $((2 * patience)) once
 	probes=$(sdpstat KeepaliveProbes)
 	check "$1: there are probes" wait_for $patience eval \
-		"[ \$(sdpstat KeepaliveProbes) -ge $((probes + 4)) ]"
+		"[ \$(sdpstat KeepaliveProbes) -ge $((probes + 24)) ]"
 	touch "$peers/go"
 	check "$1: and the connection lives" says client $((2 * patience)) "end after $((2 * amount)) bytes"
 	rm -f "$peers/go"

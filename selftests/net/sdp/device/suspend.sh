@@ -36,8 +36,8 @@ srcavail_end() {
 	peers_end writer idle
 }
 
-# A reader with a time limit: it expires during the suspend, or the freezer, which wakes all
-# waiters, interrupts the call; the same must happen with TCP, which runs beside it.
+# A reader with a time limit: the freezer, which wakes all waiters, interrupts the call, or it waits
+# to its end; the same must happen with TCP, which runs beside it.
 wait_begin() {
 	local tcp
 	for tcp in "" tcp; do

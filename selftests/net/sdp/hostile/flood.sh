@@ -242,7 +242,7 @@ no_queue_pairs() {
 	fi
 	before=$(sdpstat NoResources)
 	echo vb table >$regs
-	# It gives up after the requests that one retransmission of a SYN takes.
+	# It gives up after the time that TCP takes for one retransmission of its SYN.
 	peer patient option 6 7 1 connect $SDP_B $port_here
 	check "no queue pair for a listener: its clients ask again, in vain" \
 		says patient $patience "connect: ETIMEDOUT"

@@ -247,8 +247,14 @@ int patient_ms(void)
  */
 struct addr no_such_host(unsigned int port)
 {
+	return other_such_host(port, 0);
+}
+
+/* The same for each try @n, because the lookup of the first one has begun. */
+struct addr other_such_host(unsigned int port, int n)
+{
 	struct addr a = server_addr(port);
-	unsigned char host = 100 + getpid() % 100;
+	unsigned char host = 100 + (getpid() + 20 * n) % 100;
 
 	if (a.sa.sa_family == AF_INET)
 		((unsigned char *)&a.in.sin_addr)[3] = host;

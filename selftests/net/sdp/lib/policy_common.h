@@ -64,6 +64,7 @@ struct silent silent_peer(void);
 struct silent silent_for(int ms);
 int patient_ms(void);
 struct addr no_such_host(unsigned int port);
+struct addr other_such_host(unsigned int port, int n);
 pthread_t start_thread(void *(*body)(void *), void *arg);
 long module_users(void);
 void await_none(void);

@@ -32,7 +32,7 @@ uses() {
 	awk '/^(Cached|Shmem|SUnreclaim|PageTables|VmallocUsed|Percpu):/ { print $1, $2 }' /proc/meminfo
 }
 
-# grown: what uses 1 MiB more, or more than that, than $peers/uses says
+# grown: what uses over 1 MiB more than $peers/uses says
 grown() {
 	awk 'NR == FNR { was[$1] = $2; next }
 		$2 - was[$1] > 1024 { print "# " $1, $2 - was[$1], "KiB more" }' "$peers/uses" <(uses)
@@ -114,6 +114,7 @@ at_the_backlog() {
 	says tardy $patience up >/dev/null
 	"$programs/victim" hurry "$2" $port 4 1 >/dev/null
 	wait_for $patience only_listeners >/dev/null
+	uses >"$peers/uses"
 	objects=$(counts_at_rest) before=$(memory_left) full=$(sdpstat BacklogFull)
 	check "$1: a full backlog for $((seconds / 3)) s, each gets in" crowd "$2" $port $full
 	sed 's/^/# '"$1"', full backlog: /' "$tap_output"
@@ -122,7 +123,7 @@ at_the_backlog() {
 	echo "# $1: $full requests were sent away"
 	check "$1: no socket is left of those" wait_for $patience only_listeners
 	check "$1: no RDMA object is left of those" wait_for $patience connection_counts_are "$objects"
-	check "$1: no memory either" wait_for $((2 * patience)) memory_back $((before - growth))
+	check "$1: no memory either" returns_to $((before - growth))
 	peers_end tardy
 }
 

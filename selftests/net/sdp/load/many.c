@@ -511,7 +511,7 @@ static const struct test tests[] = {
 	{ "one_by_one_v6", one_by_one, 20, ALL_SETS & ~V4_SETS, false, &hundred },
 	{ "at_once", at_once, 60, ALL_SETS, false, NULL },
 	{ "idle_memory", idle_memory, 60, V4_SETS, false, NULL },
-	{ "killed", killed, 30, V4_SETS, false, NULL },
+	{ "killed", killed, 90, V4_SETS, false, NULL },
 	{ "listener_closed", listener_closed, 30, V4_SETS, false, NULL },
 	{ "clients_vanish", clients_vanish, 30, V4_SETS, false, NULL },
 	{ "closed_in_traffic", closed_in_traffic, 60, V4_SETS, false, NULL },

@@ -387,7 +387,8 @@ static int connected_of_ten(const char *name, const struct addr *where, int leas
 	}
 	while (connected_now(fd) < least && now_ms() < end)
 		pause_ms(5);
-	pause_ms(quiet_ms());
+	/* Those that were sent away ask again. */
+	pause_ms(least < 10 ? 7 * quiet_ms() : quiet_ms());
 	n = connected_now(fd);
 	for (i = 0; i < 10; i++)
 		close(fd[i]);

@@ -76,7 +76,7 @@ static void leaps_end(pid_t pid)
 
 /*
  * Checks that it took at least @least milliseconds since @since, and not much longer, although the
- * clock has leapt. The leaps are of minutes and more, so a busy host may well take its time.
+ * clock has leapt. The leaps are of hours and more, so a busy host may well take its time.
  */
 static void took(const char *what, long long since, int least)
 {
@@ -272,9 +272,12 @@ static int scan(void *arg)
 	long long since;
 
 	setting_set("scan_ms", 600);
+	counters_mark();
 	leaper = leaps_begin(BETWEEN_MS);
 	since = now_ms();
 	send_all(p.c, pattern(0), 1 << 16);
+	/* And not the writer, which would give up after ten times as long. */
+	need(since_mark("ScansFired") == 1, "%lld scans fired", since_mark("ScansFired"));
 	took("the scan", since, 550);
 	leaps_end(leaper);
 	pattern_read(p.s, 0, 1 << 16, 1 << 16);

@@ -46,8 +46,7 @@ pair_with() {
 	wait_for $patience established >/dev/null || tap_not_ok "a connection" "$(show_peers)"
 }
 
-# within WHAT FROM TO COMMAND...: COMMAND succeeds at least FROM and at most TO ms after $began, a
-# moment before what the time is counted from
+# within WHAT FROM TO COMMAND...: COMMAND succeeds at least FROM and at most TO ms after $began
 within() {
 	local what=$1 from=$2 to=$(($3 * slow)) took
 	shift 3
@@ -178,7 +177,7 @@ orphans() {
 	touch "$peers/go"
 	says client $patience closed >/dev/null
 	check "TCP_LINGER2: a closed end waits for its peer's" wait_for $patience half_closed
-	within "TCP_LINGER2: only for a while" 5000 12000 wait_for $patience whole
+	within "TCP_LINGER2: only for a while" $((5000 * slow)) 12000 wait_for $patience whole
 	nothing_left "TCP_LINGER2"
 }
 

@@ -32,7 +32,9 @@ moved() {
 # moved_at_last BYTES: the same. Where a fifth is lost, ten Probes in a row remain without an answer
 # once in thirty such runs, and the peer counts as silent. A connection may end so once.
 moved_at_last() {
+	local PEER_SECONDS=300
 	moved "$1" && return
+	over client $patience
 	printed client ".*: ETIMEDOUT" || printed server ".*: ETIMEDOUT" || return
 	peers_end
 	moved "$1"
