@@ -101,12 +101,41 @@ static int answered(const struct flood *f)
 	return n;
 }
 
+/* Floods once. Returns how many connects were made before the one elsewhere. */
+static int made_before(struct flood *f, int home, int away, int crowd, int listening)
+{
+	int done, i;
+
+	over = false;
+	ask_all(f, home, away);
+	done = answered(f);
+	printf("# %d of %d were made before the one elsewhere\n", done, f->n);
+	close(accept_from(listening));
+	close(f->last);
+	/* They are made in order. */
+	for (i = 0; i < f->n; i++) {
+		struct addr own = name_of(f->fds[i]), peer = { .len = sizeof(peer.ss) };
+		int s = accept_from(crowd);
+
+		need_errno(!getpeername(s, &peer.sa, &peer.len), "getpeername");
+		need(addr_port(&own) == addr_port(&peer), "in place %d one comes from port %u", i,
+		     addr_port(&peer));
+		close(s);
+		close(f->fds[i]);
+	}
+	return done;
+}
+
+/*
+ * The one elsewhere is made by another worker. If the host holds the processor of that worker, the
+ * others are made meanwhile. With one worker for all it would be the last one each time.
+ */
 static int flooded(void *arg)
 {
 	const int n = slow_kernel() ? 500 : 3000;
 	struct rlimit room = { n + 100, n + 100 };
 	struct flood f = { .n = n, .fds = calloc(n, sizeof(int)) };
-	int away = namespace_here(), home, crowd, listening, done, i;
+	int away = namespace_here(), home, crowd, listening, i;
 
 	need(f.fds, "calloc");
 	need_errno(!setrlimit(RLIMIT_NOFILE, &room), "RLIMIT_NOFILE");
@@ -115,23 +144,11 @@ static int flooded(void *arg)
 	loopback_up();
 	home = namespace_here();
 	crowd = listener(n + 1, &f.here);
-	ask_all(&f, home, away);
-	done = answered(&f);
-	printf("# %d of %d were made before the one elsewhere\n", done, n);
-	need(done < n - n / 10, "a connect elsewhere waited for %d of %d", done, n);
-	close(accept_from(listening));
-	/* They are made in order. */
-	for (i = 0; i < n; i++) {
-		struct addr own = name_of(f.fds[i]), peer = { .len = sizeof(peer.ss) };
-		int s = accept_from(crowd);
-
-		need_errno(!getpeername(s, &peer.sa, &peer.len), "getpeername");
-		need(addr_port(&own) == addr_port(&peer), "in place %d one comes from port %u", i,
-		     addr_port(&peer));
-		close(s);
-		close(f.fds[i]);
-	}
-	return EXIT_OK;
+	for (i = 0; i < 3; i++)
+		if (made_before(&f, home, away, crowd, listening) < n - n / 10)
+			return EXIT_OK;
+	need(false, "a connect elsewhere has waited for nearly all of %d, three times", n);
+	return EXIT_FAILED;
 }
 
 static const struct test tests[] = {
