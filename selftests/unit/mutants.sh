@@ -135,7 +135,7 @@ simulate() {
 		return
 	fi
 	found pair 60 "$dir/pair.run" "${runs[@]}" "${rules[@]}" ||
-		found search 300 "$dir/search.run" --no-rings --max-states 200000 "${rules[@]}" ||
+		found search 300 "$dir/search.run" --no-rings --max-states 600000 "${rules[@]}" ||
 		echo "not ok - $name: neither pair nor search notices"
 }
 
