@@ -36,7 +36,7 @@ LIBRARY		:= sdp_program
 .PHONY: all modules tools install install-module install-headers install-tools uninstall \
 	dkms-source dkms-install deb check-deb demo check check-all check-style \
 	check-unit check-cross check-kunit in-tree check-in-tree check-vm check-core check-wire check-runner check-deep check-programs check-load \
-	check-suites check-pair check-soak check-syscalls check-hostile check-faults check-races \
+	check-suites check-pair check-soak check-syscalls check-hostile check-dma check-faults check-races \
 	check-coverage \
 	bench bench-policy bench-ports bench-scale paper clean help
 
@@ -172,6 +172,11 @@ check-soak:
 check-syscalls:
 	@selftests/syscalls/run.sh $(or $(CALLS),1000000) $(or $(KERNEL),6.12)
 
+# A soft-RoCE whose memory goes through bounce buffers; its driver is built from Debian's source.
+check-dma:
+	@scripts/setup.sh build vm
+	@selftests/adapters/dma.sh
+
 check-hostile:
 	@selftests/hostile/run.sh $(or $(CASES),100000) $(or $(KERNEL),6.12)
 
@@ -247,6 +252,7 @@ help:
 	@echo 'make check-pair       two VMs: one stands still, dies, is started anew, goes back to a snapshot'
 	@echo 'make check-soak MINUTES=n   a mixed load for so long (30), with all that may go wrong'
 	@echo 'make check-syscalls CALLS=n   system calls at random (1,000,000), by threads that share sockets'
+	@echo 'make check-dma        sockets on a soft-RoCE with a DMA device, through bounce buffers'
 	@echo 'make check-hostile    100,000 cases drawn by a peer that breaks the rules of the wire;'
 	@echo '                      CASES=n, SEED=n'
 	@echo 'make check-faults     each allocation of each call fails once, and at random under load'

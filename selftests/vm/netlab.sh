@@ -31,6 +31,15 @@ LAB_MODULES="rdma_rxe rdma_ucm ib_umad ib_uverbs rdma_cm ib_cm veth"
 export SDP_A=10.9.0.1 SDP_B=10.9.0.2 SDP_A6=fd09::1 SDP_B6=fd09::2
 export SDP_NS_A=10.9.1.1 SDP_NS_B=10.9.1.2 SDP_NS_A6=fd09:1::1 SDP_NS_B6=fd09:1::2
 
+# lab_load: loads the modules. $SDP_RXE is a soft-RoCE to be taken instead of the kernel's own
+# (selftests/adapters/rxe-dma.sh).
+# shellcheck disable=SC2086 # lists
+lab_load() {
+	[ -n "${SDP_RXE:-}" ] || { modprobe -a $LAB_MODULES; return; }
+	modprobe -a ${LAB_MODULES#rdma_rxe } udp_tunnel ip6_udp_tunnel || return
+	[ -d /sys/module/rdma_rxe ] || insmod "$SDP_RXE"
+}
+
 lab_mtu() { ip link set va mtu "$1" && ip link set vb mtu "$1"; }
 
 # lab_wait WHAT COMMAND...: waits until COMMAND succeeds, at most 60 s.
@@ -161,8 +170,7 @@ lab_accept_local() {
 }
 
 lab_up() {
-	# shellcheck disable=SC2086 # a list
-	modprobe -a $LAB_MODULES || return
+	lab_load || return
 	ip link add va type veth peer name vb || return
 	lab_accept_local 1
 	lab_backlog || return
@@ -299,8 +307,7 @@ lab_has_ns() { [ "$(uname -r | cut -d . -f 1)" -ge 7 ]; }
 lab_up_ns() {
 	local ns
 	lab_has_ns || { echo "netlab: rxe works in namespaces from Linux 7 on" >&2; return 1; }
-	# shellcheck disable=SC2086 # a list
-	modprobe -a $LAB_MODULES || return
+	lab_load || return
 	for ns in A B; do
 		ip netns add $ns && ip -n $ns link set lo up || return
 	done

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh [-M MODULE.ko] [-m MEMORY] [-n CABLE] [-e VAR=VALUE]... KERNEL|all [TEST...]
+# run.sh [-M MODULE.ko] [-m MEMORY] [-n CABLE] [-a CMDLINE] [-e VAR=VALUE]... KERNEL|all [TEST...]
 #
 # Builds the module and the tests for KERNEL (6.1, 6.12, debug, watched; `all` is the first three
 # in turn), boots it and runs the tests of selftests/net/sdp (or $SDP_TESTS) in it: the named ones,
 # or all. The tests' output, the kernel log and captures are in build/vm/. -M loads that module and
-# builds none; -m, -n and -e are options of boot.sh. -e SDP_CASES='NAME...' limits the C tests to
-# these cases.
+# builds none; -m, -n, -a and -e are options of boot.sh. -e SDP_CASES='NAME...' limits the C tests
+# to these cases.
 #
 # SDP_SHORT=1 in the environment selects the short form: fewer tests on each kernel, and fewer
 # rounds and cases in some of them; each of those prints "# short form: ..." in its output.
@@ -26,12 +26,13 @@ short=${SDP_SHORT:-}
 # Seconds for booting, the lab and the final checks, in addition to the tests' own limits.
 overhead=600
 
-usage='run.sh [-M MODULE.ko] [-m MEMORY] [-n CABLE] [-e VAR=VALUE]... 6.1|6.12|debug|watched|all [TEST...]'
+usage='run.sh [-M MODULE.ko] [-m MEMORY] [-n CABLE] [-a CMDLINE] [-e VAR=VALUE]...
+ 6.1|6.12|debug|watched|all [TEST...]'
 module='' boot_options=()
-while getopts M:m:n:e: option; do
+while getopts M:m:n:a:e: option; do
 	case $option in
 	M)	module=$(realpath "$OPTARG") ;;
-	m | n | e) boot_options+=("-$option" "$OPTARG") ;;
+	m | n | a | e) boot_options+=("-$option" "$OPTARG") ;;
 	*)	die "$usage" ;;
 	esac
 done
