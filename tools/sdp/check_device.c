@@ -150,16 +150,9 @@ static int conclude(const json_t *devices, const char *name)
 int sdp_check_device(const char *name)
 {
 	json_t *devices;
-	struct sdp_nl *nl;
-	int status = sdp_nl_open(&nl), error;
+	int status = sdp_nl_list(SDP_CMD_DEVICE_GET, "listing the devices", read_device, &devices);
 
 	if (status)
-		return status;
-	error = sdp_nl_dump(nl, SDP_CMD_DEVICE_GET, read_device, &devices);
-	if (error)
-		status = sdp_nl_refused(nl, error, "listing the devices");
-	sdp_nl_close(nl);
-	if (error)
 		return status;
 	choose(devices, name);
 	if (sdp_json)

@@ -63,20 +63,13 @@ static void print(const json_t *fallbacks)
 
 static int run(const struct sdp_command *command, int argc, char **argv)
 {
-	int status = sdp_no_options(command, argc, argv, 0, "fallbacks takes no words"), error;
+	int status = sdp_no_options(command, argc, argv, 0, "fallbacks takes no words");
 	json_t *fallbacks;
-	struct sdp_nl *nl;
 
 	if (status >= 0)
 		return status;
-	status = sdp_nl_open(&nl);
+	status = sdp_nl_list(SDP_CMD_FALLBACK_GET, "listing the fall-backs", read_one, &fallbacks);
 	if (status)
-		return status;
-	error = sdp_nl_dump(nl, SDP_CMD_FALLBACK_GET, read_one, &fallbacks);
-	if (error)
-		status = sdp_nl_refused(nl, error, "listing the fall-backs");
-	sdp_nl_close(nl);
-	if (error)
 		return status;
 	if (sdp_json)
 		sdp_print_json(fallbacks);

@@ -190,16 +190,9 @@ static void print(const json_t *sockets)
 static int list(void)
 {
 	json_t *sockets;
-	struct sdp_nl *nl;
-	int status = sdp_nl_open(&nl), error;
+	int status = sdp_nl_list(SDP_CMD_SOCK_GET, "listing the sockets", read_socket, &sockets);
 
 	if (status)
-		return status;
-	error = sdp_nl_dump(nl, SDP_CMD_SOCK_GET, read_socket, &sockets);
-	if (error)
-		status = sdp_nl_refused(nl, error, "listing the sockets");
-	sdp_nl_close(nl);
-	if (error)
 		return status;
 	filter(sockets);
 	if (want.users)

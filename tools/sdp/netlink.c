@@ -316,3 +316,26 @@ int sdp_nl_refused(const struct sdp_nl *nl, int error, const char *what)
 		nl->why, next);
 	return SDP_REFUSED;
 }
+
+/**
+ * sdp_nl_list() - request a list by a connection of its own; errors are reported
+ * @command: SDP_CMD_*
+ * @what: the action, for the report
+ * @reader: converts an answer
+ * @answers: the list; the caller's, if it succeeds
+ *
+ * Return: %SDP_FINE or the program's status.
+ */
+int sdp_nl_list(uint8_t command, const char *what, sdp_nl_reader reader, json_t **answers)
+{
+	struct sdp_nl *nl;
+	int status = sdp_nl_open(&nl), error;
+
+	if (status)
+		return status;
+	error = sdp_nl_dump(nl, command, reader, answers);
+	if (error)
+		status = sdp_nl_refused(nl, error, what);
+	sdp_nl_close(nl);
+	return status;
+}

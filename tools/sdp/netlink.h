@@ -27,6 +27,7 @@ void sdp_nl_close(struct sdp_nl *nl);
 struct nlmsghdr *sdp_nl_request(struct sdp_nl *nl, uint8_t command);
 int sdp_nl_do(struct sdp_nl *nl, struct nlmsghdr *request, sdp_nl_reader reader, json_t **answer);
 int sdp_nl_dump(struct sdp_nl *nl, uint8_t command, sdp_nl_reader reader, json_t **answers);
+int sdp_nl_list(uint8_t command, const char *what, sdp_nl_reader reader, json_t **answers);
 int sdp_nl_refused(const struct sdp_nl *nl, int error, const char *what);
 
 /* Conversions of an attribute; NULL if it is missing or not valid. */
