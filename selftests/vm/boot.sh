@@ -206,7 +206,7 @@ watch_boot() {
 run_guest() {
 	local watch
 	ended=0
-	rm -f "$run/stood-still"
+	rm -f "$run/stood-still" "$run/boot-seconds"
 	start_qemu &
 	qemu=$!
 	watch_boot $qemu &
