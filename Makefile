@@ -8,7 +8,7 @@ TOP	:= $(CURDIR)
 KVER	?= $(shell uname -r)
 VERSION	:= 0.2
 
-# KERNEL=6.1|6.12|debug|watched is a kernel of the test matrix, which is made
+# KERNEL=6.1|6.12|7.3|debug|watched is a kernel of the test matrix, which is made
 # ready on demand. Otherwise KVER is an installed release, or KDIR the path of a
 # build tree.
 ifdef KERNEL
@@ -220,8 +220,8 @@ help:
 	@echo 'make                  build/<release>/sdp.ko for the running kernel; with SDP_POLICY=n'
 	@echo '                      without the policy: sockets of AF_SDP alone'
 	@echo 'make modules KVER=R   the same for another installed kernel'
-	@echo 'make modules KERNEL=K the same for a kernel of the test matrix: 6.1, 6.12, debug,'
-	@echo '                      watched'
+	@echo 'make modules KERNEL=K the same for a kernel of the test matrix: 6.1, 6.12, 7.3,'
+	@echo '                      debug, watched'
 	@echo 'make tools            build/tools/sdp: the policy, sockets, counters; would it be SDP?'
 	@echo 'make install          install module, headers, tool, service (as root); PREFIX=/usr/local'
 	@echo 'make dkms-install     hand the sources to dkms (as root)'

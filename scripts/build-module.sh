@@ -32,6 +32,7 @@ cp -rsf "$top/net" "$top/include" "$top/Kbuild" "$out/"
 
 # Headers may be in the build tree and in a source tree that it refers to.
 source=$(sed -n 's/^include \(.*\)\/Makefile$/\1/p' "$kdir/Makefile" | head -n 1)
+[ ! -e "$kdir/source" ] || source=$kdir/source
 case $source in
 "") ;;
 /*) ;;

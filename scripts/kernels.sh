@@ -8,12 +8,15 @@
 # NAME is one of
 #	6.1, 6.12	Debian's kernels: the image is unpacked here, only the
 #			headers are installed
+#	7.3		the stock kernel of Debian's next release (next-release.sh);
+#			it runs when it is named
 #	debug		Debian's 7.x source, built here with debug.config
 #	watched		the same with watched.config in addition, for coverage
 #			and data races; `make check` does not use it
 # With "source" it prints the source tree of the last two instead.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+. "$SDP_TOP/scripts/next-release.sh"
 
 # take_turn: take the lock, so that one process at a time makes kernels ready.
 # Two that make the same kernel would remove each other's files. A complete
@@ -68,34 +71,6 @@ unpack_image() {
 	ln -sf "vmlinuz-$release" "$dir/boot/vmlinuz"
 	ln -sfn "/usr/src/linux-headers-$release" "$dir/build"
 	depmod -b "$dir" "$release"
-	touch "$dir/.complete"
-}
-
-# apt_next ARGUMENT...: apt-get for the Debian release after this one.
-# The debug kernel's source comes from its backports. It has a package list of
-# its own, so that nothing else is installed from that release. It uses the
-# machine's mirror and keyring.
-apt_next() {
-	local lists=$SDP_CACHE/apt
-	mkdir -p "$lists/state/partial"
-	apt-get -q -o Dir::Etc::SourceList="$lists/sources.list" -o Dir::Etc::SourceParts=/dev/null \
-		-o Dir::State::Lists="$lists/state" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= "$@"
-}
-
-fetch_source() {
-	local dir=$1 mirror
-	mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' |
-		awk '$2 == "bookworm" && $3 == "main" && !n++ { print $1 }')
-	[ -n "$mirror" ] || { echo "no Debian bookworm mirror in the apt sources"; return 1; }
-	mkdir -p "$SDP_CACHE/apt"
-	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie-backports main" \
-		>"$SDP_CACHE/apt/sources.list"
-	apt_next update
-	rm -rf "$dir" && mkdir -p "$dir.deb"
-	(cd "$dir.deb" && apt_next download linux-source-7.2 && dpkg -x ./*.deb .)
-	mkdir -p "$dir"
-	tar -C "$dir" --strip-components=1 -xf "$dir.deb"/usr/src/linux-source-7.2.tar.xz
-	rm -rf "$dir.deb"
 	touch "$dir/.complete"
 }
 
@@ -165,8 +140,9 @@ watched() {
 
 case ${1:-} in
 6.1 | 6.12)	stock "$1" ;;
+7.3)		next_stock "$1" ;;
 debug)		debug ;;
 watched)	watched ;;
 source)		source_tree ;;
-*)		die "kernels.sh 6.1 | 6.12 | debug | watched | source" ;;
+*)		die "kernels.sh 6.1 | 6.12 | 7.3 | debug | watched | source" ;;
 esac

@@ -3,8 +3,8 @@
 # setup.sh SET...: install the Debian packages of the named sets.
 #
 # Does nothing when all of them are installed. Sets: build, tool, vm, style,
-# unit, cross, wire, bench, demo, kernel, programs, deb, go, suites,
-# suite-sources, in-tree, in-tree-check.
+# unit, cross, wire, bench, demo, kernel, next-kernel, programs, deb, go,
+# suites, suite-sources, in-tree, in-tree-check.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -13,6 +13,7 @@ declare -A SETS=(
 	[tool]="gcc libc6-dev make pkg-config libmnl-dev libjansson-dev"
 	[vm]="qemu-system-x86 busybox-static kmod zstd xz-utils cpio iproute2 procps rdma-core gcc libc6-dev liburing-dev pkg-config libmnl-dev libjansson-dev python3"
 	[kernel]="flex bison bc libelf-dev libssl-dev xz-utils kmod build-essential python3 rsync"
+	[next-kernel]="mmdebstrap make kmod xz-utils zstd"
 	[style]="sparse perl python3 python3-yaml python3-jsonschema python3-docutils gcc libc6-dev git"
 	[in-tree]="git python3 unifdef"
 	[in-tree-check]="git python3 unifdef python3-sphinx perl sparse"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # boot.sh [OPTION...] KERNEL SCRIPT [ARGUMENT...]: runs SCRIPT as root in a VM with KERNEL.
 #
-# KERNEL is 6.1, 6.12, debug, or a directory as scripts/kernels.sh prints it. The VM is QEMU's
+# KERNEL is 6.1, 6.12, debug, 7.3, or a directory as scripts/kernels.sh prints it. The VM is QEMU's
 # software emulation. The guest's root file system is the host's, with a tmpfs on top: every file
 # has the same path as on the host. What the guest writes is lost at the end, except in the run
 # directory, which is shared and writable.

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # run.sh [-M MODULE.ko] [-m MEMORY] [-n CABLE] [-a CMDLINE] [-e VAR=VALUE]... KERNEL|all [TEST...]
 #
-# Builds the module and the tests for KERNEL (6.1, 6.12, debug, watched; `all` is the first three
-# in turn), boots it and runs the tests of selftests/net/sdp (or $SDP_TESTS) in it: the named ones,
-# or all. The tests' output, the kernel log and captures are in build/vm/. -M loads that module and
+# Builds the module and the tests for KERNEL (6.1, 6.12, debug, 7.3, watched; `all` is the first
+# three in turn), boots it and runs the tests of selftests/net/sdp (or $SDP_TESTS) in it: the named
+# ones, or all. The tests' output, the kernel log and captures are in build/vm/. -M loads that module and
 # builds none; -m, -n, -a and -e are options of boot.sh. -e SDP_CASES='NAME...' limits the C tests
 # to these cases.
 #
@@ -27,7 +27,7 @@ short=${SDP_SHORT:-}
 overhead=600
 
 usage='run.sh [-M MODULE.ko] [-m MEMORY] [-n CABLE] [-a CMDLINE] [-e VAR=VALUE]...
- 6.1|6.12|debug|watched|all [TEST...]'
+ 6.1|6.12|debug|7.3|watched|all [TEST...]'
 module='' boot_options=()
 while getopts M:m:n:a:e: option; do
 	case $option in
