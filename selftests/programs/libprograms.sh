@@ -205,8 +205,15 @@ violations() { awk '/^Bad/ && $2 { print; n++ } END { exit n > 0 }' /proc/net/sd
 
 bytes_by_rdma() { grown '(RdmaReadBytesByPeer|RdmaWriteBytes)'; }
 
-# Sent in messages, read by the receiver by RDMA, or written to it by RDMA.
-bytes_sent() { grown '(BytesSent|RdmaReadBytesByPeer|RdmaWriteBytes)'; }
+# bytes_sent: sent in messages, read by the receiver by RDMA, or written to it by RDMA; as the ends
+# that send count them, or those that receive, if that is more: a receiver that closes with unread
+# bytes does not tell the sender any more what it has read.
+bytes_sent() {
+	local sent received
+	sent=$(grown '(BytesSent|RdmaReadBytesByPeer|RdmaWriteBytes)')
+	received=$(grown '(BytesReceived|RdmaReadBytes|RdmaWriteBytesByPeer)')
+	echo $((sent > received ? sent : received))
+}
 
 check_sdp() {
 	local sent fast device='^rx[ab]$'
