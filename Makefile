@@ -175,7 +175,7 @@ check-syscalls:
 # A soft-RoCE whose memory goes through bounce buffers; its driver is built from Debian's source.
 check-dma:
 	@scripts/setup.sh build vm
-	@selftests/adapters/dma.sh
+	@selftests/adapters/dma.sh $(or $(KERNEL),6.12) $(TEST)
 
 check-hostile:
 	@selftests/hostile/run.sh $(or $(CASES),100000) $(or $(KERNEL),6.12)

@@ -2,8 +2,8 @@
 /*
  * RC transport: registration of memory for RDMA.
  *
- * Pages of an application, or ours, are registered for one transfer with a
- * memory region of the device's pool (frwr.c).
+ * Pages of an application, or ours, are mapped (dma.c) and registered for one
+ * transfer, with a memory region of the device's pool (frwr.c).
  *
  * Memory that the peer may reach gets a new key and a new address each time.
  * It is out of the peer's reach before rc_unmap() returns: either the peer has
@@ -14,8 +14,6 @@
  * ends when the region is reused, which saves a wait. Such memory is not
  * registered at all if it has few pieces (rdma_rw.c).
  */
-#include <linux/dma-map-ops.h>
-#include <linux/iommu.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 
@@ -186,6 +184,27 @@ static int region_set_va(struct ib_mr *mr, u64 va)
 	return 0;
 }
 
+/*
+ * Give a region the pages of memory, without what is mapped in front of it and
+ * behind it.
+ */
+static int region_set_pages(struct rc_device *dev, struct rc_mem *m)
+{
+	struct scatterlist *sg, *last = m->sgt.sgl;
+	unsigned int offset = m->head;
+	int i, n;
+
+	for_each_sgtable_dma_sg(&m->sgt, sg, i)
+		last = sg;
+	sg_dma_len(last) -= m->tail;
+	n = ib_map_mr_sg(m->region->mr, m->sgt.sgl, m->sgt.nents, &offset,
+			 region_page(dev->ib));
+	sg_dma_len(last) += m->tail;
+	if (n < 0)
+		return n;
+	return n == m->sgt.nents ? 0 : -EINVAL;
+}
+
 /* Give a region its pages, a new key and an address, and register it. */
 static int region_set(struct rc_device *dev, struct rc_mem *m, u64 va)
 {
@@ -200,14 +219,10 @@ static int region_set(struct rc_device *dev, struct rc_mem *m, u64 va)
 	};
 	struct ib_mr *mr = m->region->mr;
 	u32 stale = m->region->valid ? mr->rkey : 0;
-	int n, err;
+	int err = region_set_pages(dev, m);
 
-	n = ib_map_mr_sg(mr, m->sgt.sgl, m->sgt.nents, NULL,
-			 region_page(dev->ib));
-	if (n < 0)
-		return n;
-	if (n != m->sgt.nents)
-		return -EINVAL;
+	if (err)
+		return err;
 	ib_update_fast_reg_key(mr, mr->rkey + 1 + get_random_u32_below(255));
 	err = sdp_mem_exposed(m->use) ? region_set_va(mr, va) : 0;
 	if (!err)
@@ -218,138 +233,6 @@ static int region_set(struct rc_device *dev, struct rc_mem *m, u64 va)
 	m->mem.region.rkey = mr->rkey;
 	m->mem.region.va = mr->iova;
 	return 0;
-}
-
-static enum dma_data_direction mem_direction(const struct rc_mem *m)
-{
-	return sdp_mem_changes(m->use) ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
-}
-
-/**
- * rc_mem_device() - return the device that accesses memory by DMA
- * @ib: device
- *
- * A function of its own, so that a test can replace it.
- *
- * Return: the device, or NULL if the CPU copies, by kernel addresses.
- */
-noinline struct device *rc_mem_device(struct ib_device *ib)
-{
-	return ib_uses_virt_dma(ib) ? NULL : ib->dma_device;
-}
-
-/*
- * Return whether the DMA API asks for syncs of this memory. Behind an IOMMU the
- * answer does not depend on whether this memory is bounced.
- */
-static bool mem_needs_sync(struct device *dev, const struct sg_table *sgt)
-{
-	struct scatterlist *sg;
-	int i;
-
-	for_each_sgtable_dma_sg(sgt, sg, i) {
-		if (dma_need_sync(dev, sg_dma_address(sg)))
-			return true;
-	}
-	return false;
-}
-
-/* The page behind a device's address, whose first one has an offset. */
-static phys_addr_t mem_phys_page(struct iommu_domain *domain,
-				 struct sg_dma_page_iter *it)
-{
-	return iommu_iova_to_phys(domain, sg_page_iter_dma_address(it)) &
-	       PAGE_MASK;
-}
-
-/*
- * Return whether the IOMMU maps the device's addresses to these whole pages,
- * and not to copies of them. Ask only a domain of the DMA API: others may lack
- * a function that translates. The domain stays the same as long as the device
- * has a driver.
- */
-static bool mem_iommu_direct(struct device *dev, const struct sg_table *sgt,
-			     const struct sdp_pages *pages)
-{
-	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
-	struct sg_dma_page_iter it;
-	unsigned int n = 0;
-
-	if (!domain || !iommu_is_dma_domain(domain))
-		return false;
-	for_each_sgtable_dma_page(sgt, &it, 0) {
-		if (n == pages->n ||
-		    mem_phys_page(domain, &it) != page_to_phys(pages->pages[n]))
-			return false;
-		n++;
-	}
-	return n == pages->n;
-}
-
-/*
- * Return whether data that the adapter writes is in the pages at once. It is
- * not if it is bounced through other memory. (A page of a ring is mapped twice,
- * and its two mappings would even have different bounce buffers.) It is not
- * either if the CPU's cache hides it.
- *
- * Behind an IOMMU, the DMA API asks for syncs of all memory: before 6.10
- * always, since then as soon as it has bounced a single buffer of the device.
- * If caches see the device's writes, only bouncing can be the reason. The
- * IOMMU's own translation then shows whether these pages are bounced.
- */
-static bool mem_seen_at_once(struct ib_device *ib, const struct rc_mem *m,
-			     const struct sdp_pages *pages)
-{
-	struct device *dev = rc_mem_device(ib);
-
-	return !dev || !mem_needs_sync(dev, &m->sgt) ||
-	       (dev_is_dma_coherent(dev) &&
-		mem_iommu_direct(dev, &m->sgt, pages));
-}
-
-static int mem_map_pages(struct ib_device *ib, struct rc_mem *m,
-			 const struct sdp_pages *pages)
-{
-	int err = sg_alloc_table_from_pages_segment(
-		&m->sgt, pages->pages, pages->n, pages->offset, pages->len,
-		ib_dma_max_seg_size(ib), GFP_KERNEL);
-
-	if (err)
-		return err;
-	err = ib_dma_map_sgtable_attrs(ib, &m->sgt, mem_direction(m), 0);
-	if (err)
-		sg_free_table(&m->sgt);
-	return err;
-}
-
-static void mem_unmap_pages(struct ib_device *ib, struct rc_mem *m)
-{
-	ib_dma_unmap_sgtable_attrs(ib, &m->sgt, mem_direction(m), 0);
-	sg_free_table(&m->sgt);
-}
-
-/*
- * Keep pages whose region the device failed to deregister. The peer may still
- * reach them, so neither they nor their DMA addresses may be reused.
- */
-static void mem_keep_pages(struct rc_mem *m)
-{
-	struct sg_page_iter it;
-
-	for_each_sgtable_page(&m->sgt, &it, 0)
-		get_page(sg_page_iter_page(&it));
-	m->region->keeps = m;
-}
-
-static void mem_release_kept(struct ib_device *ib, struct rc_mem *m)
-{
-	struct sg_page_iter it;
-
-	ib_dma_unmap_sgtable_attrs(ib, &m->sgt, mem_direction(m), 0);
-	for_each_sgtable_page(&m->sgt, &it, 0)
-		put_page(sg_page_iter_page(&it));
-	sg_free_table(&m->sgt);
-	kfree(m);
 }
 
 /**
@@ -369,7 +252,8 @@ void rc_mem_drop_pool(struct rc_device *dev)
 		if (ib_dereg_mr(r->mr))
 			continue;
 		if (r->keeps)
-			mem_release_kept(dev->ib, r->keeps);
+			rc_dma_release_kept(dev->ib, r->keeps);
+		kfree(r->keeps);
 		kfree(r);
 	}
 }
@@ -431,40 +315,13 @@ void rc_mem_revoked(struct rc_link *rc, u32 rkey)
 static bool mem_destroy(struct rc_device *dev, struct rc_mem *m, bool again)
 {
 	if (m->region && !region_give(dev, m->region, again)) {
-		mem_keep_pages(m);
+		rc_dma_keep(dev->ib, m);
+		m->region->keeps = m;
 		return false;
 	}
-	mem_unmap_pages(dev->ib, m);
+	rc_dma_unmap(dev->ib, m);
 	kfree(m);
 	return true;
-}
-
-/**
- * rc_mem_line() - return the alignment of memory that a device writes to
- * @ib: device
- *
- * If caches do not see a device's writes, the application must not write to a
- * cache line at either end of the memory. Otherwise one of the two writes
- * would be lost. A function of its own, so that a test can replace it.
- *
- * Return: bytes, a power of two.
- */
-noinline u32 rc_mem_line(struct ib_device *ib)
-{
-	struct device *dev = rc_mem_device(ib);
-
-	if (!dev || dev_is_dma_coherent(dev))
-		return 1;
-	return dma_get_cache_alignment();
-}
-
-static bool mem_shares_lines(struct ib_device *ib,
-			     const struct sdp_pages *pages)
-{
-	u32 line = rc_mem_line(ib);
-
-	return sdp_mem_changes(pages->use) &&
-	       !IS_ALIGNED(pages->offset | pages->len, line);
 }
 
 /*
@@ -475,6 +332,39 @@ static bool mem_shares_lines(struct ib_device *ib,
 static bool in_place(enum sdp_mem_use use, bool shared)
 {
 	return use == SDP_MEM_RING || (shared && sdp_mem_changes(use));
+}
+
+/*
+ * Map pages. If they have more than @pieces pieces, these join at page
+ * boundaries: with edges, if the kernel bounces them. Once the kernel has
+ * bounced memory of a device, the memory gets edges at once.
+ */
+static int mem_map_pages(struct rc_device *dev, struct rc_mem *m,
+			 const struct sdp_pages *pages, u32 pieces)
+{
+	bool edges = READ_ONCE(dev->bounces) && pages->n > max(pieces, 1U);
+	int err = rc_dma_map(dev->ib, m, pages, edges);
+
+	if (err || m->sgt.nents <= pieces ||
+	    rc_dma_joins(dev->ib, m, region_page(dev->ib)))
+		return err;
+	rc_dma_unmap(dev->ib, m);
+	if (edges)
+		return -EOPNOTSUPP;
+	WRITE_ONCE(dev->bounces, true);
+	return mem_map_pages(dev, m, pages, pieces);
+}
+
+/* Map memory that the device must reach itself, with nothing in between. */
+static int mem_map_in_place(struct rc_device *dev, struct rc_mem *m,
+			    const struct sdp_pages *pages)
+{
+	int err = rc_dma_map(dev->ib, m, pages, false);
+
+	if (err || rc_dma_seen_at_once(dev->ib, m, pages))
+		return err;
+	rc_dma_unmap(dev->ib, m);
+	return -EOPNOTSUPP;
 }
 
 /*
@@ -489,7 +379,7 @@ static struct rc_mem *mem_create(struct rc_device *dev,
 	struct rc_mem *m;
 	int err;
 
-	if (mem_shares_lines(dev->ib, pages))
+	if (rc_dma_shares_lines(dev->ib, pages))
 		return ERR_PTR(-EOPNOTSUPP);
 	m = kzalloc(sizeof(*m), GFP_KERNEL);
 	if (!m)
@@ -498,13 +388,12 @@ static struct rc_mem *mem_create(struct rc_device *dev,
 	m->mem.settled = true;
 	m->mem.region.len = pages->len;
 	init_completion(&m->mem.done);
-	err = mem_map_pages(dev->ib, m, pages);
+	if (in_place(m->use, shared))
+		err = mem_map_in_place(dev, m, pages);
+	else
+		err = mem_map_pages(dev, m, pages, pieces);
 	if (err)
 		goto free;
-	if (in_place(m->use, shared) && !mem_seen_at_once(dev->ib, m, pages)) {
-		err = -EOPNOTSUPP;
-		goto unmap;
-	}
 	if (m->sgt.nents <= pieces)
 		return m;
 	m->region = region_take(dev);
@@ -518,7 +407,7 @@ static struct rc_mem *mem_create(struct rc_device *dev,
 	return ERR_PTR(err);
 
 unmap:
-	mem_unmap_pages(dev->ib, m);
+	rc_dma_unmap(dev->ib, m);
 free:
 	kfree(m);
 	return ERR_PTR(err);

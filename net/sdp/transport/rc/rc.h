@@ -17,6 +17,7 @@
  *	qp.c		queue pair: posting, sending, completions
  *	posted.c	rings of posted buffers, and their DMA mapping
  *	drain.c		drain of a queue pair within a time limit
+ *	dma.c		DMA mapping of memory for RDMA
  *	mr.c		registration of memory for RDMA
  *	rdma_rw.c	RDMA reads and writes
  *	rxe_read_check.c	detection of soft-RoCE reads that moved no data
@@ -158,6 +159,7 @@ struct rc_reg_path {
  * @reg_made: time of the last attempt to create @reg_qp (jiffies)
  * @measured: the measurement of @worth has been started
  * @invalidates: the device accepts requests to invalidate keys
+ * @bounces: the kernel has bounced memory of the device (dma.c)
  * @worth: bytes from which a transfer uses RDMA
  * @worth_work: measures @worth
  * @going: the device is being removed: no new link may be attached
@@ -189,6 +191,7 @@ struct rc_device {
 	unsigned long reg_made;
 	bool measured;
 	bool invalidates;
+	bool bounces;
 	u32 worth;
 	struct work_struct worth_work;
 	bool going;
@@ -350,10 +353,28 @@ struct rc_mr {
 #define RC_SEAL_BYTES		8
 
 /**
+ * struct rc_edge - a page of ours that is mapped in place of a page
+ * @copy: our page; NULL if there is none
+ * @page: the page
+ * @offset: where the memory's bytes are in the page
+ * @len: number of these bytes
+ */
+struct rc_edge {
+	struct page *copy;
+	struct page *page;
+	u32 offset;
+	u32 len;
+};
+
+/**
  * struct rc_mem - memory of an application or of ours, prepared for RDMA
  * @mem: the part that the owner sees
  * @region: its memory region; NULL if it is moved piece by piece
  * @sgt: its pages, mapped for the device
+ * @head: bytes in @sgt in front of the memory
+ * @tail: bytes in @sgt behind it
+ * @first: edge in place of its first page (dma.c)
+ * @last: edge in place of its last page
  * @use: purpose of the mapping
  * @partly: a write failed after some of its requests were posted
  * @seal: random bytes written at the end of each request before it is posted
@@ -367,6 +388,10 @@ struct rc_mem {
 	struct sdp_mem mem;
 	struct rc_mr *region;
 	struct sg_table sgt;
+	u32 head;
+	u32 tail;
+	struct rc_edge first;
+	struct rc_edge last;
 	enum sdp_mem_use use;
 	bool partly;
 	u8 seal[RC_SEAL_BYTES];
@@ -693,11 +718,22 @@ void rc_drain_failed(struct rc_drain *d, struct ib_qp *qp);
 bool rc_drain_lost_over(struct rc_drain *d, struct ib_cq *cq);
 void rc_drain_reset(struct rc_drain *d, struct ib_qp *qp);
 
+/* dma.c */
+struct device *rc_mem_device(struct ib_device *ib);
+u32 rc_mem_line(struct ib_device *ib);
+bool rc_dma_shares_lines(struct ib_device *ib, const struct sdp_pages *pages);
+bool rc_dma_seen_at_once(struct ib_device *ib, const struct rc_mem *m,
+			 const struct sdp_pages *pages);
+int rc_dma_map(struct ib_device *ib, struct rc_mem *m,
+	       const struct sdp_pages *pages, bool edges);
+void rc_dma_unmap(struct ib_device *ib, struct rc_mem *m);
+bool rc_dma_joins(struct ib_device *ib, const struct rc_mem *m, u32 page);
+void rc_dma_keep(struct ib_device *ib, struct rc_mem *m);
+void rc_dma_release_kept(struct ib_device *ib, struct rc_mem *m);
+
 /* mr.c */
 bool rc_mem_able(const struct ib_device *ib);
 bool rc_mem_invalidates(const struct ib_device *ib);
-struct device *rc_mem_device(struct ib_device *ib);
-u32 rc_mem_line(struct ib_device *ib);
 void rc_mem_drop_pool(struct rc_device *dev);
 struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages);
 void rc_unmap(struct sdp_link *link, struct sdp_mem *mem);

@@ -107,7 +107,7 @@ u32 rc_move_pieces(const struct rc_link *rc, enum sdp_mem_use use)
 static bool move_post_pieces(struct rc_link *rc, struct rc_mem *m,
 			     struct ib_rdma_wr *wr, u32 left)
 {
-	u32 skip = m->mem.skip, begin = skip;
+	u32 skip = m->head + m->mem.skip, begin = m->mem.skip;
 	struct ib_cqe *last = wr->wr.wr_cqe;
 	struct ib_sge *sge = wr->wr.sg_list;
 	u32 most = move_request_pieces(rc, m->use);

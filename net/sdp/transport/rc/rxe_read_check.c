@@ -16,6 +16,9 @@
  * messages. If the peer's bytes happen to equal the seal, a complete read is
  * taken for void, which costs only that repetition.
  *
+ * soft-RoCE copies by kernel addresses. If it ever gets a DMA device, there are
+ * no seals: none would reach a bounce buffer.
+ *
  * A seal lies within the last packet of the answer. We do not know the length
  * of that packet, only that it begins at a multiple of the smallest MTU.
  */
@@ -41,7 +44,8 @@ void rc_seal(const struct rc_link *rc, struct rc_mem *m, u32 begin, u32 end)
 	    bytes = min_t(u32, last, RC_SEAL_BYTES);
 
 	if (m->use != SDP_MEM_READ_INTO ||
-	    rc->dev->ib->ops.driver_id != RDMA_DRIVER_RXE)
+	    rc->dev->ib->ops.driver_id != RDMA_DRIVER_RXE ||
+	    !ib_uses_virt_dma(rc->dev->ib))
 		return;
 	if (!m->seals)
 		get_random_bytes(m->seal, sizeof(m->seal));
