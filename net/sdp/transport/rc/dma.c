@@ -177,7 +177,7 @@ static int map_pages(struct ib_device *ib, struct rc_mem *m,
 	return err;
 }
 
-/* Put a page of ours in place of *@page, of which @len bytes are ours. */
+/* Put a page of ours in place of *@page, with the @len bytes of the memory. */
 static int edge_make(struct rc_edge *e, struct page **page, u32 offset, u32 len)
 {
 	e->copy = alloc_page(GFP_KERNEL | __GFP_ZERO);
