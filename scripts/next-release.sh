@@ -31,6 +31,7 @@ next_lists() {
 	apt_next apt-get update
 }
 
+# fetch_source DIR: the source of the debug kernel
 fetch_source() {
 	local dir=$1
 	next_lists
