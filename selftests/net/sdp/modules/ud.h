@@ -36,6 +36,8 @@
 #define UD_BUFS		16
 /* How long an answer may take. */
 #define UD_ANSWER	(10 * HZ)
+/* How long a datagram may wait to be sent before the queue pair is woken up */
+#define UD_NUDGE	HZ
 /* Datagrams are shorter than the path allows, so that messages of 1536 bytes have several. */
 #define UD_SIZE_MOST	512
 /* Where Hello is in the body of an Open. */

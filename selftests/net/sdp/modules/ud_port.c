@@ -75,6 +75,40 @@ static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 	complete(&p->sent);
 }
 
+/*
+ * Posts an empty datagram, which the peer drops.
+ *
+ * soft-RoCE stops sending when 64 packets of a queue pair are on their way, and notes that only
+ * after it has counted them. When all 64 have arrived in between, nothing wakes the queue pair up
+ * but its next post.
+ */
+static int nudge(struct ud_conn *c)
+{
+	struct ud_port *p = c->port;
+	struct ib_ud_wr wr = {
+		.wr = { .wr_cqe = &p->send_cqe, .opcode = IB_WR_SEND },
+		.ah = p->ah, .remote_qpn = c->to_qp, .remote_qkey = c->qkey,
+	};
+
+	return ib_post_send(p->qp[c->own], &wr.wr, NULL);
+}
+
+/* Waits until the datagram that was posted has gone. */
+static int await_sent(struct ud_conn *c)
+{
+	struct ud_port *p = c->port;
+	int err;
+
+	if (!wait_for_completion_timeout(&p->sent, UD_NUDGE)) {
+		err = nudge(c);
+		if (err)
+			return err;
+		if (!wait_for_completion_timeout(&p->sent, UD_ANSWER))
+			return -ETIMEDOUT;
+	}
+	return p->sent_status == IB_WC_SUCCESS ? 0 : -EIO;
+}
+
 /**
  * ud_post() - send what is in ud_port.send
  * @c: connection; its queue pair, the peer's, and the key are used
@@ -101,11 +135,7 @@ int ud_post(struct ud_conn *c, u32 bytes)
 				      DMA_TO_DEVICE);
 	reinit_completion(&p->sent);
 	err = ib_post_send(p->qp[c->own], &wr.wr, NULL);
-	if (err)
-		return err;
-	if (!wait_for_completion_timeout(&p->sent, UD_ANSWER))
-		return -ETIMEDOUT;
-	return p->sent_status == IB_WC_SUCCESS ? 0 : -EIO;
+	return err ?: await_sent(c);
 }
 
 static void stepped(struct ud_port *p, int status)
