@@ -120,6 +120,43 @@ TEST(sdp_engine_hello_ack__establishes)
 	EXPECT_EQ(8000 - 16, sdp_engine_payload_max(&w->a));
 }
 
+/*
+ * wire 5: over iWARP the peer sends nothing before our first message. That leaves at once, even if
+ * it is empty, and only once; the peer is established by it.
+ */
+TEST(sdp_engine_greet__first_message)
+{
+	struct world *w = hello_exchanged(TEST_SELF, 12, 12);
+	struct sdp_tx_view nothing = { 0 };
+
+	sdp_engine_greet(&w->a);
+	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->a, &nothing, &w->tx));
+	hello_answered(TEST_SELF, w);
+	EXPECT_EQ(SDP_NEXT_SEND, sdp_engine_next(&w->a, &nothing, &w->tx));
+	EXPECT_EQ(SDP_MID_DATA, w->tx.mid);
+	EXPECT_EQ(0, w->tx.payload_max);
+	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->b, &nothing, &w->tx));
+	pass(w, &w->a, &w->b, SDP_MID_DATA, 0);
+	EXPECT_ACT(w, SDP_ACT_ESTABLISHED);
+	EXPECT_EQ(SDP_ESTABLISHED, w->b.state);
+	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->a, &nothing, &w->tx));
+}
+
+/* Another first message greets as well. Without credit there is none. */
+TEST(sdp_engine_greet__with_data)
+{
+	struct world *w = hello_exchanged(TEST_SELF, 12, 12);
+	struct sdp_tx_view nothing = { 0 };
+
+	sdp_engine_greet(&w->a);
+	hello_answered(TEST_SELF, w);
+	w->a.credit.tx_limit = w->a.credit.tx_seq;
+	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->a, &nothing, &w->tx));
+	w->a.credit.tx_limit += 12;
+	pass(w, &w->a, &w->b, SDP_MID_DATA, 100);
+	EXPECT_EQ(SDP_NEXT_IDLE, sdp_engine_next(&w->a, &nothing, &w->tx));
+}
+
 /* wire 10: a HelloAck that answers no Hello. */
 TEST(sdp_engine_hello_ack_received__wrong_state)
 {

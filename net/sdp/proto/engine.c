@@ -438,6 +438,17 @@ void sdp_engine_sent(struct sdp_engine *e, u16 n, struct sdp_actions *acts)
 }
 
 /**
+ * sdp_engine_greet() - the peer sends nothing before our first message
+ * @e: engine, before the HelloAck
+ *
+ * That message leaves at once, as a credit update if there is no other.
+ */
+void sdp_engine_greet(struct sdp_engine *e)
+{
+	e->greets = true;
+}
+
+/**
  * sdp_engine_shutdown() - the application will write no more
  * @e: engine
  *

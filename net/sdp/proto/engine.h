@@ -132,6 +132,7 @@ struct sdp_engine_config {
  * @may_revoke: @revocable, and the peer has said the same
  * @urgent_announced: the peer has announced an urgent byte that has not come
  *	yet
+ * @greets: our first message is due, even an empty one
  * @shutdown: the application will write no more
  * @dead: %SDP_ACT_END or %SDP_ACT_FAIL has been issued
  */
@@ -162,6 +163,7 @@ struct sdp_engine {
 	bool revocable;
 	bool may_revoke;
 	bool urgent_announced;
+	bool greets;
 	bool shutdown;
 	bool dead;
 };
@@ -394,6 +396,7 @@ void sdp_engine_receive(struct sdp_engine *e, const u8 *buf, u32 bytes,
 void sdp_engine_receive_placed(struct sdp_engine *e, const u8 *buf, u32 bytes,
 			       struct sdp_msg *msg, struct sdp_actions *acts);
 void sdp_engine_sent(struct sdp_engine *e, u16 n, struct sdp_actions *acts);
+void sdp_engine_greet(struct sdp_engine *e);
 void sdp_engine_shutdown(struct sdp_engine *e);
 void sdp_engine_abort(struct sdp_engine *e, int error,
 		      struct sdp_actions *acts);

@@ -284,6 +284,8 @@ static bool update_due(const struct sdp_engine *e)
 {
 	bool out = sdp_srcavail_tx_out(&e->srcavail_tx);
 
+	if (e->greets)
+		return sdp_credit_available(&e->credit);
 	/*
 	 * With BY_NIC nobody waits for a credit update. It only keeps both
 	 * ends' counts close to each other.
@@ -499,6 +501,7 @@ u32 sdp_engine_commit(struct sdp_engine *e, const struct sdp_tx_msg *tx,
 		      u32 payload, u8 *buf, struct sdp_msg *sent)
 {
 	memset(sent, 0, sizeof(*sent));
+	e->greets = false;
 	sent->h.mid = tx->mid;
 	sent->h.flags = tx->flags;
 	sent->payload_len = payload;
