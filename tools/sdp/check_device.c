@@ -25,7 +25,7 @@ struct capability {
 };
 
 static const struct capability capabilities[] = {
-	{ SDP_NL_DEVICE_CM, "cm", "connections by the InfiniBand CM", 0, "needed" },
+	{ SDP_NL_DEVICE_CM, "cm", "connections by ib_cm or iw_cm", 0, "needed" },
 	{ SDP_NL_DEVICE_SENDS, "sends", "2 pieces in a send", SDP_DEVICE_A_SEND_PIECES,
 	  "needed" },
 	{ SDP_NL_DEVICE_QUEUES, "queues", "16 requests in a queue", SDP_DEVICE_A_QUEUE_DEPTH,

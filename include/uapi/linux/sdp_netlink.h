@@ -24,7 +24,7 @@ enum sdp_nl_rail_state {
 
 /**
  * enum sdp_nl_device_cap - What an RDMA device offers.
- * @SDP_NL_DEVICE_CM: a port of it connects by the InfiniBand CM
+ * @SDP_NL_DEVICE_CM: a port of it connects by ib_cm or iw_cm
  * @SDP_NL_DEVICE_SENDS: a send has the two pieces that a message needs
  * @SDP_NL_DEVICE_QUEUES: a queue of requests has room for 16
  * @SDP_NL_DEVICE_COMPLETIONS: a completion queue has room for 32 entries

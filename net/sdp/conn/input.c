@@ -184,6 +184,8 @@ static void up_hello_ack(struct sdp_link *link, const u8 *buf, u32 bytes)
 			sdp_conn_fail(ssk, EPROTO, sdp_violation_name(bad),
 				      &todo);
 		} else {
+			if (link->greets)
+				sdp_engine_greet(&ssk->engine);
 			sdp_engine_hello_ack_received(&ssk->engine, &ack,
 						      &acts);
 			input_carry_out(ssk, &acts, NULL, 0, &todo);

@@ -58,7 +58,7 @@ struct sdp_rc_address {
 
 /**
  * enum sdp_device_cap - what an RDMA device offers
- * @SDP_DEVICE_CM: a port connects by the InfiniBand CM
+ * @SDP_DEVICE_CM: a port connects by ib_cm (InfiniBand, RoCE) or iw_cm (iWARP)
  * @SDP_DEVICE_SENDS: a send has the pieces that a message needs at least
  * @SDP_DEVICE_QUEUES: a queue pair has room for the smallest queues
  * @SDP_DEVICE_COMPLETIONS: a completion queue has room for these
@@ -478,6 +478,8 @@ struct sdp_transport {
  *	receives keep their size
  * @one_of_many: the owner sets it before release(), or the peer has said it
  *	before up->ended(): this link ends, and the connection goes on
+ * @greets: our first message has to leave at once, even an empty one, because
+ *	the peer sends nothing before (iWARP)
  * @reads: the peer lets us read its memory; valid once established
  * @worth: smallest transfer in bytes for which RDMA is faster than messages
  *	with this device; valid once established
@@ -490,6 +492,7 @@ struct sdp_link {
 	bool kept;
 	bool many;
 	bool one_of_many;
+	bool greets;
 	bool reads;
 	u8 rails;
 	u32 worth;

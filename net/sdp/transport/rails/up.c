@@ -51,6 +51,7 @@ static void up_hello_ack(struct sdp_link *link, const u8 *buf, u32 bytes)
 		if (ack.rails.most > 1)
 			rails_seek(b);
 	}
+	b->link.greets = link->greets;
 	b->link.reads = link->reads;
 	b->link.worth = link->worth;
 	b->link.up->hello_ack(&b->link, buf, bytes);

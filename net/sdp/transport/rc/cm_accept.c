@@ -303,12 +303,14 @@ static int rc_reject_error(enum ib_cm_rej_reason reason)
 	}
 }
 
-/*
- * Note that the connection is established in the CM, or is about to be. The
- * queue pair may be in error already: the peer can send, and cause an error,
- * before its RTU arrives.
+/**
+ * rc_cm_connected() - note that the CM has a connection, or is about to
+ * @rc: link
+ *
+ * The queue pair may be in error already: the peer can send, and cause an
+ * error, before its RTU arrives.
  */
-static void rc_cm_connected(struct rc_link *rc)
+void rc_cm_connected(struct rc_link *rc)
 {
 	set_bit(RC_CONNECTED, &rc->flags);
 	/*

@@ -68,19 +68,24 @@ static int rc_send_req(struct rc_link *rc, const u8 *hello)
 static int rc_route_resolved(struct rc_link *rc)
 {
 	struct rdma_cm_id *id = rc->rdma;
+	bool iw = rc_iw_used(id->device, id->port_num);
 	u8 hello[SDP_HELLO_LEN];
 	int err;
 
-	if (!rdma_cap_ib_cm(id->device, id->port_num) ||
+	if ((!iw && !rdma_cap_ib_cm(id->device, id->port_num)) ||
+	    (iw && !rc_iw_reaches(id->device, rc->net)) ||
 	    !rdma_dev_access_netns(id->device, rc->net))
 		return -ENODEV;
 	rc->port = id->port_num;
-	rc->pkey = be16_to_cpu(id->route.path_rec->pkey);
+	if (!iw)
+		rc->pkey = be16_to_cpu(id->route.path_rec->pkey);
 	sdp_from_sockaddr(&rc->local, &id->route.addr.src_addr);
 	if (!rc_device_find_add_link(id->device, rc))
 		return -ENODEV;
 	err = rc->link.up->hello(&rc->link, &rc->local, hello);
-	return err ? err : rc_send_req(rc, hello);
+	if (err)
+		return err;
+	return iw ? rc_iw_request(rc, hello) : rc_send_req(rc, hello);
 }
 
 /* Fail the link if a step towards the REQ has returned an error. */
@@ -106,7 +111,9 @@ static int rc_resolve_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		rc_resolve_step(rc, rc_route_resolved(rc), "connect request");
-		rc_link_poke(rc, RC_ROUTE_DONE);
+		/* On iWARP the id keeps our TCP port. */
+		if (!rc->iw)
+			rc_link_poke(rc, RC_ROUTE_DONE);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:

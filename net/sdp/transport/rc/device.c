@@ -4,16 +4,16 @@
  *
  * We register one client with ib_core. Each device gets an rc_device. If it has
  * what it must have (limits.c), it also gets one CM listener for each port that
- * some socket listens on. A CM listener knows neither address nor namespace:
- * the handler of a request checks both. A device that appears later gets
- * listeners for all these ports at once.
+ * some socket listens on; an iWARP device keeps one for all (iw.c). A CM
+ * listener knows neither address nor namespace: the handler of a request checks
+ * both. A device that appears later gets listeners for all these ports at once.
  *
  * Removal of a device: client_remove() destroys its listeners, which waits for
  * their handlers; refuses new links (@going); fails every link; and waits until
  * the last link has detached.
  *
  * Locks: rc_mutex covers rc_devices, rc_unused, rc_ports and the listeners of
- * each device. It is never taken in an ib_cm handler. The spinlock of a device
+ * each device. It is never taken in a CM handler. The spinlock of a device
  * covers its links.
  */
 #include <linux/slab.h>
@@ -41,9 +41,12 @@ static LIST_HEAD(rc_ports);
 
 static int listener_add(struct rc_device *dev, u16 port)
 {
-	struct rc_listener *l = kzalloc(sizeof(*l), GFP_KERNEL);
+	struct rc_listener *l;
 	int err;
 
+	if (!rdma_cap_ib_cm(dev->ib, rdma_start_port(dev->ib)))
+		return rc_iw_listen(dev);
+	l = kzalloc(sizeof(*l), GFP_KERNEL);
 	if (!l)
 		return -ENOMEM;
 	l->dev = dev;
@@ -467,6 +470,7 @@ static void device_end_use(struct rc_device *dev)
 	struct rc_listener *l, *next;
 
 	mutex_lock(&rc_mutex);
+	rc_iw_unlisten(dev);
 	list_for_each_entry_safe(l, next, &dev->listeners, node)
 		listener_del(l);
 	mutex_unlock(&rc_mutex);

@@ -10,6 +10,9 @@
  * told us of it.
  */
 #include <linux/minmax.h>
+#include <linux/module.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/iw_cm.h>
 
 #include "rc.h"
 
@@ -23,14 +26,119 @@
 #define QUEUE_LEAST	(SENDS_LEAST + RC_SENDS_MORE)
 #define CQ_LEAST	32
 
+static ushort iwarp_port = 3935;
+module_param(iwarp_port, ushort, 0444);
+MODULE_PARM_DESC(iwarp_port, "TCP port of AF_SDP on iWARP devices; 0: they are not used");
+
+/**
+ * rc_iw_used() - do we use iWARP ports?
+ * @ib: device
+ * @port: port number of the device
+ *
+ * Return: true if it is an iWARP port, and a TCP port for it is set.
+ */
+bool rc_iw_used(const struct ib_device *ib, u32 port)
+{
+	return iwarp_port && rdma_cap_iw_cm(ib, port);
+}
+
+/**
+ * rc_iw_reaches() - does an iWARP device serve a namespace?
+ * @ib: device
+ * @net: namespace
+ *
+ * Return: false for soft-iWARP in a namespace other than the initial one.
+ */
+bool rc_iw_reaches(const struct ib_device *ib, const struct net *net)
+{
+	return !(ib->iw_driver_flags & IW_F_NO_PORT_MAP) ||
+	       net_eq(net, &init_net);
+}
+
+/**
+ * rc_iw_tcp_port() - TCP port of AF_SDP on iWARP devices
+ *
+ * Return: the port, not 0 if rc_iw_used() is true.
+ */
+u16 rc_iw_tcp_port(void)
+{
+	return iwarp_port;
+}
+
 static bool device_connects(const struct ib_device *ib)
 {
 	u32 port;
 
 	rdma_for_each_port(ib, port)
-		if (rdma_cap_ib_cm(ib, port))
+		if (rdma_cap_ib_cm(ib, port) || rc_iw_used(ib, port))
 			return true;
 	return false;
+}
+
+/**
+ * rc_region_page() - page size of a memory region
+ * @ib: device
+ *
+ * PAGE_SIZE itself may be no size of the device: it may be 64 KiB where the
+ * device has 4 KiB and 2 MiB. A device that states no sizes has 4 KiB.
+ *
+ * Return: the largest page size of the device that does not exceed PAGE_SIZE,
+ * or 0 if there is none.
+ */
+u32 rc_region_page(const struct ib_device *ib)
+{
+	u64 sizes = ib->attrs.page_size_cap ?: SZ_4K;
+
+	sizes &= GENMASK_ULL(PAGE_SHIFT, 12);
+	return sizes ? BIT(fls64(sizes) - 1) : 0;
+}
+
+/**
+ * rc_region_pages() - pages of a region
+ * @ib: device
+ *
+ * Return: pages for the longest transfer at any offset.
+ */
+u32 rc_region_pages(const struct ib_device *ib)
+{
+	return SDP_MEM_MAX / rc_region_page(ib) + 1;
+}
+
+/**
+ * rc_mem_able() - check whether a device registers memory by a queue pair
+ * @ib: device
+ *
+ * A device that cannot read by RDMA qualifies: the peer can write to its
+ * memory (B5).
+ *
+ * iWARP devices do not qualify: frwr.c cannot connect a queue pair on them.
+ *
+ * ocrdma does not qualify. When it posts a registration, it derives the offset
+ * in the first page from the address that the peer uses, which is random here.
+ *
+ * Return: true when the device can register memory.
+ */
+bool rc_mem_able(const struct ib_device *ib)
+{
+	return (ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
+	       !rdma_protocol_iwarp(ib, rdma_start_port(ib)) &&
+	       ib->ops.driver_id != RDMA_DRIVER_OCRDMA && rc_region_page(ib) &&
+	       ib->attrs.max_fast_reg_page_list_len >= rc_region_pages(ib);
+}
+
+/**
+ * rc_mem_invalidates() - check whether a device can invalidate keys
+ * @ib: device
+ *
+ * hns takes no request to invalidate a key, and prints a warning with a stack
+ * trace when it gets one. Other devices that cannot do it refuse the first such
+ * request, which clears rc_device.invalidates.
+ *
+ * Return: true when the device can, as far as is known.
+ */
+bool rc_mem_invalidates(const struct ib_device *ib)
+{
+	return ib->ops.driver_id != RDMA_DRIVER_HNS;
 }
 
 /**
@@ -80,7 +188,7 @@ const char *rc_device_lack(const struct ib_device *ib)
 
 	BUILD_BUG_ON(QUEUE_LEAST != 16 || CQ_LEAST != 32);
 	if (lacks & SDP_DEVICE_CM)
-		return "no port connects by the InfiniBand CM";
+		return "no port connects by ib_cm or iw_cm";
 	if (lacks & SDP_DEVICE_SENDS)
 		return "a send has fewer than 2 pieces";
 	if (lacks & SDP_DEVICE_QUEUES)

@@ -99,6 +99,8 @@ static void link_stop_work(struct work_struct *work)
 	if (rc->cm)
 		ib_destroy_cm_id(rc->cm);
 	rc->cm = NULL;
+	if (rc->iw)
+		rc_iw_stop(rc);
 	/* Last: a handler of the device may enter the link until here. */
 	rc_device_leave(rc);
 	rc_link_poke(rc, RC_AT_REST);
@@ -219,6 +221,8 @@ static unsigned long link_disconnect(struct rc_link *rc)
 {
 	unsigned long wait;
 
+	if (rc->iw)
+		return rc_iw_disconnect(rc);
 	if (!rc->cm || test_bit(RC_PEER_ENDED, &rc->flags) ||
 	    link_device_going(rc))
 		return 0;
@@ -259,7 +263,8 @@ static unsigned long await_reason(struct rc_link *rc)
 		return 0;
 	if (!rc->flushed_at)
 		rc->flushed_at = jiffies | 1;
-	wait = rc->flushed_at + RC_REASON_WAIT - jiffies;
+	wait = rc->flushed_at - jiffies;
+	wait += rc->iw ? RC_REASON_WAIT_IW : RC_REASON_WAIT;
 	if (wait > 0)
 		return wait;
 	rc_link_fail(rc, ECONNRESET, "queue pair in error, no reason reported");
@@ -418,8 +423,10 @@ struct rc_link *rc_link_alloc(struct net *net)
  */
 void rc_link_put(struct rc_link *rc)
 {
-	if (refcount_dec_and_test(&rc->refs))
-		kfree(rc);
+	if (!refcount_dec_and_test(&rc->refs))
+		return;
+	rc_iw_free(rc->iw);
+	kfree(rc);
 }
 
 /**

@@ -22,60 +22,6 @@
 /* Random addresses have so few bits that no device takes them for negative. */
 #define VA_BITS		47
 
-/*
- * Return the page size of a region: the largest page size of the device that
- * does not exceed PAGE_SIZE, or 0 if there is none. PAGE_SIZE itself may be no
- * size of the device: it may be 64 KiB where the device has 4 KiB and 2 MiB. A
- * device that states no sizes has 4 KiB.
- */
-static u32 region_page(const struct ib_device *ib)
-{
-	u64 sizes = ib->attrs.page_size_cap ?: SZ_4K;
-
-	sizes &= GENMASK_ULL(PAGE_SHIFT, 12);
-	return sizes ? BIT(fls64(sizes) - 1) : 0;
-}
-
-/* Pages of a region for the longest transfer at any offset. */
-static u32 region_pages(const struct ib_device *ib)
-{
-	return SDP_MEM_MAX / region_page(ib) + 1;
-}
-
-/**
- * rc_mem_able() - check whether a device registers memory by a queue pair
- * @ib: device
- *
- * A device that cannot read by RDMA qualifies: the peer can write to its
- * memory (B5).
- *
- * ocrdma does not qualify. When it posts a registration, it derives the offset
- * in the first page from the address that the peer uses, which is random here.
- *
- * Return: true when the device can register memory.
- */
-bool rc_mem_able(const struct ib_device *ib)
-{
-	return (ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
-	       ib->ops.driver_id != RDMA_DRIVER_OCRDMA && region_page(ib) &&
-	       ib->attrs.max_fast_reg_page_list_len >= region_pages(ib);
-}
-
-/**
- * rc_mem_invalidates() - check whether a device can invalidate keys
- * @ib: device
- *
- * hns takes no request to invalidate a key, and prints a warning with a stack
- * trace when it gets one. Other devices that cannot do it refuse the first such
- * request, which clears rc_device.invalidates.
- *
- * Return: true when the device can, as far as is known.
- */
-bool rc_mem_invalidates(const struct ib_device *ib)
-{
-	return ib->ops.driver_id != RDMA_DRIVER_HNS;
-}
-
 static struct rc_mr *region_new(struct rc_device *dev)
 {
 	struct rc_mr *r = kzalloc(sizeof(*r), GFP_KERNEL);
@@ -83,7 +29,7 @@ static struct rc_mr *region_new(struct rc_device *dev)
 
 	if (!r)
 		return ERR_PTR(-ENOMEM);
-	mr = ib_alloc_mr(dev->pd, IB_MR_TYPE_MEM_REG, region_pages(dev->ib));
+	mr = ib_alloc_mr(dev->pd, IB_MR_TYPE_MEM_REG, rc_region_pages(dev->ib));
 	if (IS_ERR(mr)) {
 		kfree(r);
 		return ERR_CAST(mr);
@@ -198,7 +144,7 @@ static int region_set_pages(struct rc_device *dev, struct rc_mem *m)
 		last = sg;
 	sg_dma_len(last) -= m->tail;
 	n = ib_map_mr_sg(m->region->mr, m->sgt.sgl, m->sgt.nents, &offset,
-			 region_page(dev->ib));
+			 rc_region_page(dev->ib));
 	sg_dma_len(last) += m->tail;
 	if (n < 0)
 		return n;
@@ -346,7 +292,7 @@ static int mem_map_pages(struct rc_device *dev, struct rc_mem *m,
 	int err = rc_dma_map(dev->ib, m, pages, edges);
 
 	if (err || m->sgt.nents <= pieces ||
-	    rc_dma_joins(dev->ib, m, region_page(dev->ib)))
+	    rc_dma_joins(dev->ib, m, rc_region_page(dev->ib)))
 		return err;
 	rc_dma_unmap(dev->ib, m);
 	if (edges)

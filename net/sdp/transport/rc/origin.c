@@ -10,6 +10,7 @@
  * cm_accept.c calls these functions from the CM handler of a listener, before
  * the request has a link.
  */
+#include <linux/if_arp.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_sa.h>
@@ -131,4 +132,27 @@ bool rc_origin_mtu_fits(const struct ib_cm_req_event_param *req,
 	if (rdma_protocol_roce(ib, req->port))
 		most = min(most, origin_roce_mtu(ndev));
 	return want > 0 && want <= most;
+}
+
+/**
+ * rc_iw_serves() - has an iWARP port the address of an interface?
+ * @ib: device
+ * @port: its port
+ * @dev: interface
+ *
+ * Return: true if the GID of the port is the hardware address.
+ */
+bool rc_iw_serves(struct ib_device *ib, u32 port, const struct net_device *dev)
+{
+	const struct ib_gid_attr *attr;
+	union ib_gid gid = { };
+
+	if (dev->type == ARPHRD_INFINIBAND)
+		return false;
+	memcpy(gid.raw, dev->dev_addr, min_t(u32, dev->addr_len, ETH_ALEN));
+	attr = rdma_find_gid_by_port(ib, &gid, IB_GID_TYPE_IB, port, NULL);
+	if (IS_ERR(attr))
+		return false;
+	rdma_put_gid_attr(attr);
+	return true;
 }

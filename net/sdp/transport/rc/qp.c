@@ -95,7 +95,7 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	rc_ring_completed(&rc->rx);
 
 	/* A message before the RTU: tell the CM, or it ends the connection. */
-	if (unlikely(!test_bit(RC_CONNECTED, &rc->flags)))
+	if (unlikely(!test_bit(RC_CONNECTED, &rc->flags)) && !rc->iw)
 		comm_established(rc);
 	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
 		rc_mem_revoked(rc, wc->ex.invalidate_rkey);
@@ -195,7 +195,8 @@ static void qp_event(struct ib_event *event, void *context)
 
 	switch (event->event) {
 	case IB_EVENT_COMM_EST:
-		comm_established(rc);
+		if (!rc->iw)
+			comm_established(rc);
 		break;
 	case IB_EVENT_QP_FATAL:
 	case IB_EVENT_QP_REQ_ERR:
@@ -209,7 +210,7 @@ static void qp_event(struct ib_event *event, void *context)
 
 /*
  * Move the queue pair to INIT. The peer may read and write memory that we
- * expose for that, and no other; its probes are writes without data. On a
+ * expose for that, and no other; its probes have no data. On a
  * closed device (key_opens_all() in device.c) the peer may neither read nor
  * write.
  */
@@ -225,6 +226,9 @@ static int qp_to_init(struct rc_link *rc)
 
 	if (rc->dev->closed)
 		attr.qp_access_flags = 0;
+	if (rdma_protocol_iwarp(rc->dev->ib, rc->port))
+		return ib_modify_qp(rc->qp, &attr,
+				    IB_QP_STATE | IB_QP_ACCESS_FLAGS);
 	err = ib_find_cached_pkey(rc->dev->ib, rc->port, rc->pkey,
 				  &attr.pkey_index);
 	if (err)
@@ -482,11 +486,12 @@ void rc_trim(struct sdp_link *link)
  * Return whether a send asks for a completion. It does if no other send
  * follows at once, because the owner may wait for the completion before it
  * sends what gathers meanwhile. Of other sends, one per quarter of the ring
- * does.
+ * does. On iWARP each does: no write can ask for it later (tx_mark()), and
+ * soft-iWARP completes others before TCP has let go of their pages.
  */
 static bool tx_wants_completion(struct rc_link *rc, bool flush)
 {
-	if (!flush && ++rc->unsignaled < max(rc->tx.size / 4, 1))
+	if (!flush && !rc->iw && ++rc->unsignaled < max(rc->tx.size / 4, 1))
 		return false;
 	rc->unsignaled = 0;
 	return true;
@@ -617,18 +622,22 @@ void rc_resend(struct sdp_link *link)
  * rc_probe() - ask the peer's queue pair for a sign of life
  * @link: the link, connected; under its owner's lock
  *
- * A probe is an RDMA write without data. The peer's adapter answers it: it
- * checks neither address nor key, uses up no receive and involves no software.
+ * A probe is an RDMA write without data, on iWARP a read: there a write is not
+ * answered. The peer's adapter answers it: it checks neither address nor key,
+ * uses up no receive and involves no software.
  * But the peer's queue pair has to allow remote access. If it might not
  * (probe_refused()), no probe is sent and the peer counts as alive.
  */
 void rc_probe(struct sdp_link *link)
 {
 	struct rc_link *rc = to_rc(link);
+	struct ib_sge nothing = { };
 	struct ib_rdma_wr wr = {
 		.wr = {
 			.wr_cqe = &rc->probe_cqe,
-			.opcode = IB_WR_RDMA_WRITE,
+			.sg_list = &nothing,
+			.num_sge = rc->iw ? 1 : 0,
+			.opcode = rc->iw ? IB_WR_RDMA_READ : IB_WR_RDMA_WRITE,
 			.send_flags = IB_SEND_SIGNALED,
 		},
 	};

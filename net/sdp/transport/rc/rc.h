@@ -3,7 +3,7 @@
  * RC transport: structures and functions that its files share.
  *
  * The RC transport uses one reliable-connected queue pair per connection and
- * sets it up by ib_cm.
+ * sets it up by ib_cm, or on iWARP by iw_cm.
  *
  *	device.c	RDMA devices, and on each a CM listener for each port
  *	limits.c	what a device must offer, and links that fit its limits
@@ -14,6 +14,7 @@
  *	carrier.c	whether an interface carries packets
  *	origin.c	origin of a connection request
  *	cm_accept.c	accepting side, REQ to REP; CM events of both sides
+ *	iw.c		connections over iWARP, both sides
  *	qp.c		queue pair: posting, sending, completions
  *	posted.c	rings of posted buffers, and their DMA mapping
  *	drain.c		drain of a queue pair within a time limit
@@ -69,6 +70,8 @@
 #define RC_PORT_LOOKS	30
 /* Time to wait for an event that tells why a queue pair is in error. */
 #define RC_REASON_WAIT	(HZ / 5)
+/* The same on iWARP, where the end of a TCP connection comes as two events. */
+#define RC_REASON_WAIT_IW	(2 * HZ)
 /* Largest number of unused memory regions that a device keeps for reuse. */
 #define RC_FREE_REGIONS	64
 /* Bytes from which a transfer uses RDMA, until the device is measured. */
@@ -88,6 +91,8 @@
 #define RC_UNMAPPED_PAUSE	(10 * HZ)
 /* Largest number of links that are being stopped at a time. */
 #define RC_STOPS_MOST	32
+/* Address families with a listener each on an iWARP device. */
+#define RC_IW_FAMILIES	2
 /* Minimum interval between attempts to create rc_device.reg_qp. */
 #define RC_REG_PAUSE	HZ
 /* Poll interval while packets or users may still refer to a stopped link. */
@@ -139,6 +144,7 @@ struct rc_reg_path {
  * @closed: its queue pairs allow no remote access, see key_opens_all()
  * @node: entry in the list of devices in use, or of others
  * @listeners: CM listeners, one per port listened on; under the list's mutex
+ * @iw: on iWARP instead: listeners of the TCP port that all ports share
  * @events: handler of port and device events
  * @lock: covers @links, @regions, @free_regions, @stuck, @reg_lost, @reg_path
  *	and @going
@@ -173,6 +179,7 @@ struct rc_device {
 	bool closed;
 	struct list_head node;
 	struct list_head listeners;
+	struct iw_cm_id *iw[RC_IW_FAMILIES];
 	struct ib_event_handler events;
 	spinlock_t lock;
 	struct list_head links;
@@ -199,6 +206,8 @@ struct rc_device {
 	struct completion unused;
 };
 
+struct rc_iw;
+
 /**
  * struct rc_listener - CM listener of one port on one device
  * @node: entry in the device's list
@@ -217,6 +226,7 @@ struct rc_listener {
  * enum rc_flag - progress of a link, bits of rc_link.flags
  * @RC_START: the owner wants the link connected
  * @RC_ASKED: our REQ or REP is sent and unanswered
+ * @RC_CALLING: on iWARP: a connect or accept of iw_cm is running
  * @RC_ANSWERING: connecting side: the CM handler processes the REP
  * @RC_CONNECTED: the CM has an established connection, or is about to
  * @RC_RTU: our RTU failed for lack of memory: the work item resends it
@@ -248,6 +258,7 @@ struct rc_listener {
 enum rc_flag {
 	RC_START,
 	RC_ASKED,
+	RC_CALLING,
 	RC_ANSWERING,
 	RC_CONNECTED,
 	RC_RTU,
@@ -436,6 +447,7 @@ struct rc_move {
  * @rdma: rdma_cm id that resolves address and route; destroyed by the work
  *	item
  * @cm: CM id of the connection
+ * @iw: the connection over iWARP, instead of @cm; NULL otherwise
  * @qp: queue pair
  * @cq: completion queue, from the device's pool
  * @cqes: number of entries reserved in @cq
@@ -494,6 +506,7 @@ struct rc_link {
 	unsigned long cm_wait;
 	struct rdma_cm_id *rdma;
 	struct ib_cm_id *cm;
+	struct rc_iw *iw;
 	struct ib_qp *qp;
 	struct ib_cq *cq;
 	u32 cqes;
@@ -635,7 +648,13 @@ int rc_device_init(void);
 void rc_device_exit(void);
 
 /* limits.c */
-
+bool rc_iw_used(const struct ib_device *ib, u32 port);
+bool rc_iw_reaches(const struct ib_device *ib, const struct net *net);
+u16 rc_iw_tcp_port(void);
+u32 rc_region_page(const struct ib_device *ib);
+u32 rc_region_pages(const struct ib_device *ib);
+bool rc_mem_able(const struct ib_device *ib);
+bool rc_mem_invalidates(const struct ib_device *ib);
 u32 rc_device_has(const struct ib_device *ib, bool closed);
 const char *rc_device_lack(const struct ib_device *ib);
 void rc_fit(const struct ib_device *ib, struct sdp_link_config *config);
@@ -664,6 +683,7 @@ void rc_connect(struct sdp_link *link, const struct sdp_path_wish *wish);
 void rc_resolve(struct rc_link *rc);
 
 /* origin.c */
+bool rc_iw_serves(struct ib_device *ib, u32 port, const struct net_device *dev);
 struct net_device *rc_origin_dev(const struct ib_cm_req_event_param *req,
 				 struct ib_device *ib,
 				 const struct sdp_endpoint *local);
@@ -681,6 +701,15 @@ bool rc_route_carries(struct net *net, const struct sdp_endpoint *local);
 int rc_listen_event(struct ib_cm_id *cm, const struct ib_cm_event *event);
 int rc_cm_event(struct ib_cm_id *cm, const struct ib_cm_event *event);
 int rc_reject(struct ib_cm_id *cm, enum ib_cm_rej_reason reason);
+void rc_cm_connected(struct rc_link *rc);
+
+/* iw.c */
+int rc_iw_request(struct rc_link *rc, const u8 *hello);
+int rc_iw_listen(struct rc_device *dev);
+void rc_iw_unlisten(struct rc_device *dev);
+unsigned long rc_iw_disconnect(struct rc_link *rc);
+void rc_iw_stop(struct rc_link *rc);
+void rc_iw_free(struct rc_iw *iw);
 
 /* qp.c */
 int rc_prepare(struct sdp_link *link, struct sdp_link_config *config);
@@ -732,8 +761,6 @@ void rc_dma_keep(struct ib_device *ib, struct rc_mem *m);
 void rc_dma_release_kept(struct ib_device *ib, struct rc_mem *m);
 
 /* mr.c */
-bool rc_mem_able(const struct ib_device *ib);
-bool rc_mem_invalidates(const struct ib_device *ib);
 void rc_mem_drop_pool(struct rc_device *dev);
 struct sdp_mem *rc_map(struct sdp_link *link, const struct sdp_pages *pages);
 void rc_unmap(struct sdp_link *link, struct sdp_mem *mem);

@@ -9,7 +9,8 @@
  * The route gives the network interface and the local address. A RoCE port
  * serves the interface if its GID table has the local address for this
  * interface; an InfiniBand port does if its table has the GID that is part of
- * the interface's hardware address. The route to an address of this host leads
+ * the interface's hardware address; an iWARP port if the hardware address is
+ * its GID. The route to an address of this host leads
  * to lo; then the interface that has the address counts.
  */
 #include <linux/if_arp.h>
@@ -125,6 +126,9 @@ static bool rc_has_gid(struct ib_device *ib, u32 port, const void *gid,
 static bool route_port_serves(struct ib_device *ib, u32 port,
 			      const struct way *way)
 {
+	if (rc_iw_used(ib, port))
+		return rc_iw_reaches(ib, way->net) &&
+		       rc_iw_serves(ib, port, way->dev);
 	if (!rdma_cap_ib_cm(ib, port))
 		return false;
 	if (rdma_protocol_roce(ib, port))
@@ -152,6 +156,13 @@ static bool route_device_serves(struct ib_device *ib, void *arg)
 		return true;
 	}
 	return false;
+}
+
+/* The same for an address at which rails may join: not over iWARP. */
+static bool route_device_joins(struct ib_device *ib, void *arg)
+{
+	return rdma_cap_ib_cm(ib, rdma_start_port(ib)) &&
+	       route_device_serves(ib, arg);
 }
 
 /* Find the route to @peer. Returns true with a reference on its interface. */
@@ -276,7 +287,7 @@ static bool address_served(struct net *net, const struct sdp_rc_address *a)
 	way.dev = dev_get_by_index(net, a->ifindex);
 	if (!way.dev)
 		return false;
-	served = rc_device_any(route_device_serves, &way) &&
+	served = rc_device_any(route_device_joins, &way) &&
 		 sdp_rail_device_wanted(net, name);
 	dev_put(way.dev);
 	return served;

@@ -412,7 +412,7 @@ connections_checked() {
 
 devices_checked() {
 	says_to "check --device: a device" 0 \
-		$'rxa: used\n  ok  connections by the InfiniBand CM  *needed\n*ok  RDMA reads  *fetched by the reader*' \
+		$'rxa: used\n  ok  connections by ib_cm or iw_cm  *needed\n*ok  RDMA reads  *fetched by the reader*' \
 		"" check --device rxa
 	json "check --device: all of them" '{"rxa", "rxb"} <= {v["device"] for v in d} and
 		all(v["used"] and len(v["capabilities"]) == 10 for v in d)' check --device
