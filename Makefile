@@ -36,7 +36,7 @@ LIBRARY		:= sdp_program
 .PHONY: all modules tools install install-module install-headers install-tools uninstall \
 	dkms-source dkms-install deb check-deb demo check check-all check-style \
 	check-unit check-cross check-kunit in-tree check-in-tree check-vm check-core check-wire check-runner check-deep check-programs check-load \
-	check-suites check-pair check-soak check-syscalls check-hostile check-dma check-faults check-races \
+	check-suites check-pair check-soak check-syscalls check-hostile check-adapters check-faults check-races \
 	check-coverage \
 	bench bench-policy bench-ports bench-scale paper clean help
 
@@ -172,10 +172,10 @@ check-soak:
 check-syscalls:
 	@selftests/syscalls/run.sh $(or $(CALLS),1000000) $(or $(KERNEL),6.12)
 
-# A soft-RoCE whose memory goes through bounce buffers; its driver is built from Debian's source.
-check-dma:
+# Drivers in software that differ from soft-RoCE, built from Debian's source of the kernel.
+check-adapters:
 	@scripts/setup.sh build vm
-	@selftests/adapters/dma.sh $(or $(KERNEL),6.12) $(TEST)
+	@selftests/adapters/run.sh
 
 check-hostile:
 	@selftests/hostile/run.sh $(or $(CASES),100000) $(or $(KERNEL),6.12)
@@ -241,6 +241,7 @@ help:
 	@echo '  check-vm              kselftests in VMs; KERNEL=6.12 and TEST=name narrow it'
 	@echo '  check-core            the module without the policy (SDP_POLICY=n): builds, loads, passes'
 	@echo '                        smoke, stream and oracle'
+	@echo '  check-adapters        sockets over soft-iWARP, and on a soft-RoCE behind bounce buffers'
 	@echo '  check-wire            tshark watches the wire'
 	@echo '  check-programs        unmodified programs by a policy, beside TCP, in a VM: iperf3, redis,'
 	@echo '                        nginx, ssh, PostgreSQL, Go, Java ...; KERNEL and TEST as above'
@@ -252,7 +253,6 @@ help:
 	@echo 'make check-pair       two VMs: one stands still, dies, is started anew, goes back to a snapshot'
 	@echo 'make check-soak MINUTES=n   a mixed load for so long (30), with all that may go wrong'
 	@echo 'make check-syscalls CALLS=n   system calls at random (1,000,000), by threads that share sockets'
-	@echo 'make check-dma        sockets on a soft-RoCE with a DMA device, through bounce buffers'
 	@echo 'make check-hostile    100,000 cases drawn by a peer that breaks the rules of the wire;'
 	@echo '                      CASES=n, SEED=n'
 	@echo 'make check-faults     each allocation of each call fails once, and at random under load'

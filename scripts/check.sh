@@ -170,6 +170,7 @@ machine "kernel 6.12" check-vm KERNEL=6.12
 machine "kernel 6.1" check-vm KERNEL=6.1
 machine "programs" check-programs
 machine "other people's suites" check-suites
+machine "adapters" check-adapters
 machine "wire" check-wire
 machine "engine, KUnit" check-kunit
 machine "the test runner" check-runner

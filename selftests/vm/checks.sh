@@ -221,7 +221,7 @@ leak_references() {
 	local m
 	lab_down || echo "the lab cannot be taken down"
 	# shellcheck disable=SC2086 # a list
-	modprobe -r $LAB_MODULES && return
+	lab_unload && return
 	echo "the RDMA stack cannot be unloaded, something still holds it:"
 	for m in $LAB_MODULES; do
 		grep "^$m " /proc/modules || true

@@ -27,18 +27,34 @@
 LAB_MTU=${LAB_MTU:-4200}
 # Users come before what they use, so that modprobe -r can unload them in this order.
 LAB_MODULES="rdma_rxe rdma_ucm ib_umad ib_uverbs rdma_cm ib_cm veth"
+[ -z "${SDP_SIW:-}" ] || LAB_MODULES=${LAB_MODULES/rdma_rxe/siw}
 
 export SDP_A=10.9.0.1 SDP_B=10.9.0.2 SDP_A6=fd09::1 SDP_B6=fd09::2
 export SDP_NS_A=10.9.1.1 SDP_NS_B=10.9.1.2 SDP_NS_A6=fd09:1::1 SDP_NS_B6=fd09:1::2
 
-# lab_load: loads the modules. $SDP_RXE is a soft-RoCE to be taken instead of the kernel's own
-# (selftests/adapters/rxe-dma.sh).
+# lab_load: loads the modules. $SDP_RXE is a soft-RoCE to be taken instead of the kernel's own, and
+# $SDP_SIW a soft-iWARP that makes all devices instead (selftests/adapters).
 # shellcheck disable=SC2086 # lists
 lab_load() {
+	if [ -n "${SDP_SIW:-}" ]; then
+		modprobe -a ${LAB_MODULES#siw } $(modinfo -F depends "$SDP_SIW" | tr , ' ') || return
+		[ -d /sys/module/siw ] || insmod "$SDP_SIW"
+		return
+	fi
 	[ -n "${SDP_RXE:-}" ] || { modprobe -a $LAB_MODULES; return; }
 	modprobe -a ${LAB_MODULES#rdma_rxe } udp_tunnel ip6_udp_tunnel || return
 	[ -d /sys/module/rdma_rxe ] || insmod "$SDP_RXE"
 }
+
+# lab_unload: unloads them. modprobe knows nothing of soft-iWARP's module.
+# shellcheck disable=SC2086 # lists
+lab_unload() {
+	[ ! -d /sys/module/siw ] || rmmod siw || return
+	modprobe -r ${LAB_MODULES#siw }
+}
+
+# lab_type: the kind of the devices
+lab_type() { [ -n "${SDP_SIW:-}" ] && echo siw || echo rxe; }
 
 lab_mtu() { ip link set va mtu "$1" && ip link set vb mtu "$1"; }
 
@@ -61,6 +77,8 @@ lab_wait() {
 lab_device_ready() {
 	local port=/sys/class/infiniband/$1/ports/1 state gid v4 v6 i gids=
 	[ -e "$port" ] && read -r state <"$port/state" && [[ $state == *ACTIVE* ]] || return
+	# On iWARP the GID is the hardware address.
+	[ -z "${SDP_SIW:-}" ] || return 0
 	printf -v v4 '0000:0000:0000:0000:0000:ffff:0a09:%02x%02x' "$2" "$3"
 	printf -v v6 'fd09:%04x:0000:0000:0000:0000:0000:%04x' "$2" "$3"
 	for i in {0..7}; do
@@ -69,11 +87,11 @@ lab_device_ready() {
 	[[ $gids == *$v4* && $gids == *$v6* ]]
 }
 
-# lab_device NETNS RDMA NETDEV NET HOST: makes the soft-RoCE device on NETDEV and waits until it is
+# lab_device NETNS RDMA NETDEV NET HOST: makes the RDMA device on NETDEV and waits until it is
 # usable. NETNS is empty for the first namespace; RDMA devices are visible in all namespaces.
 lab_device() {
 	local netns=$1 rdma=$2 netdev=$3
-	${netns:+ip netns exec "$netns"} rdma link add "$rdma" type rxe netdev "$netdev" || return
+	${netns:+ip netns exec "$netns"} rdma link add "$rdma" type "$(lab_type)" netdev "$netdev" || return
 	lab_wait "$rdma to be active with its GIDs" lab_device_ready "$rdma" "$4" "$5"
 }
 
@@ -302,11 +320,12 @@ lab_down() {
 	echo 0 >/proc/sys/net/ipv4/conf/all/accept_local
 }
 
-lab_has_ns() { [ "$(uname -r | cut -d . -f 1)" -ge 7 ]; }
+# soft-RoCE works in namespaces from Linux 7 on, soft-iWARP never does.
+lab_has_ns() { [ -z "${SDP_SIW:-}" ] && [ "$(uname -r | cut -d . -f 1)" -ge 7 ]; }
 
 lab_up_ns() {
 	local ns
-	lab_has_ns || { echo "netlab: rxe works in namespaces from Linux 7 on" >&2; return 1; }
+	lab_has_ns || { echo "netlab: these devices do not work in namespaces" >&2; return 1; }
 	lab_load || return
 	for ns in A B; do
 		ip netns add $ns && ip -n $ns link set lo up || return

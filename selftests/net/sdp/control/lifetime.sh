@@ -327,7 +327,7 @@ if [ -n "$rc" ] && lab_has_ns; then
 	namespace_rc A
 	namespace_rc B
 else
-	tap_skip "connections by RDMA in namespaces" "soft-RoCE works in namespaces from Linux 7 on"
+	tap_skip "connections by RDMA in namespaces" "soft-RoCE works there from Linux 7 on, soft-iWARP never"
 fi
 check "afterwards: unload" wait_for $patience rmmod sdp
 check "afterwards: nothing is left" nothing_left
