@@ -6,12 +6,15 @@
 # a policy, by SDP and then by TCP; and socat, which sends the tar of a real directory tree through
 # sockets of AF_SDP.
 #
+# DEVICE=siw takes soft-iWARP devices, whose driver is built, instead of soft-RoCE.
 # SDP_DEMO_TREE names another directory to send. Exit status 0 when everything worked as shown.
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/common.sh"
 
 here=$SDP_TOP/tools/demo
 out=$SDP_TOP/build/demo
+device=${DEVICE:-rxe}
+[ "$device" = rxe ] || [ "$device" = siw ] || die "DEVICE is rxe or siw, not $device"
 least=$((50 << 20))
 limit=600
 
@@ -40,6 +43,8 @@ step "sdp.ko for $release" make -s -C "$SDP_TOP" modules KERNEL=6.12
 # The common headers are the larger part of the headers that the module was built with.
 tree=${SDP_DEMO_TREE:-/usr/src/linux-headers-${release%-amd64}-common}
 [ -d "$tree" ] || die "no directory $tree to send; name one with SDP_DEMO_TREE=/some/directory"
+siw=''
+[ "$device" = rxe ] || siw=$("$SDP_TOP/selftests/adapters/siw.sh" 6.12)
 step "tar of $(basename "$tree")" make_tar
 [ "$(stat -c %s "$out/tree.tar")" -ge $least ] ||
 	die "$tree is too small for a demo, it makes less than 50 MB"
@@ -47,7 +52,7 @@ step "tar of $(basename "$tree")" make_tar
 headline "Booting $release (emulated in software: this takes about 15 s)"
 status=0
 "$SDP_TOP/selftests/vm/boot.sh" -t $limit -e SDP_MODULE="$SDP_TOP/build/$release/sdp.ko" \
-	-e SDP_DEMO_TAR="$out/tree.tar" -e SDP_DEMO_TREE="$tree" \
+	-e SDP_SIW="$siw" -e SDP_DEMO_TAR="$out/tree.tar" -e SDP_DEMO_TREE="$tree" \
 	-e SDP_DEMO_BOLD="$bold" "$dir" "$here/guest.sh" || status=$?
 [ $status = 0 ] || die "the demo failed (status $status); what went wrong is said above"
 

@@ -88,7 +88,8 @@ counters() {
 		echo "CableFrames $(cat /sys/class/net/$dev/statistics/tx_packets)"
 		echo "CableBytes $(cat /sys/class/net/$dev/statistics/tx_bytes)"
 	done
-	for dev in rxa rxb; do
+	# soft-iWARP counts no packets.
+	for dev in $([ -n "${SDP_SIW:-}" ] || echo rxa rxb); do
 		echo "RocePackets $(cat /sys/class/infiniband/$dev/ports/1/hw_counters/sent_pkts)"
 	done
 }
@@ -107,6 +108,7 @@ show_counters() {
 	local label name file
 	while IFS=: read -r label name; do
 		[ -n "$name" ] || { echo "  $label"; continue; }
+		grep -q "^$name " "$1" || continue
 		printf '    %-40s' "$label"
 		for file in "$@"; do
 			printf '%16s' "$(commas "$(counter "$name" "$file")")"
