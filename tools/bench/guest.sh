@@ -16,7 +16,7 @@
 #	round	this round is complete
 #	end	the results are complete
 #
-# Environment: BENCH_BIN (directory of what run.sh builds), SDP_TOP, SDP_MODULE, ROUNDS, FIRST
+# Environment: SDP_SIW (netlab.sh), BENCH_BIN (directory of what run.sh builds), SDP_TOP, SDP_MODULE, ROUNDS, FIRST
 # (first round), TESTS, SIZES, PEERS, HOLD (connections per step of the memory measurement),
 # CONNECTS, ECHOES (exchanges), ECHO_SIZE, ECHO_CONNECTIONS, LIMIT (guest seconds for one run or
 # answer), MODE_SIZES, READERS, READER_SIZES, EVENT_SIZES and COST_SIZES (see modes.sh), PARTS_SIZES (see
@@ -53,8 +53,10 @@ wanted() { [[ " $TESTS " == *" $1 "* ]]; }
 
 # Needed by the peers, but not by netlab.sh.
 packets() { cat "/sys/class/net/$1/statistics/tx_packets"; }
+# soft-iWARP does not count packets; those of its TCP connections are all that there are.
 roce_packets() {
 	local a b
+	[ -z "${SDP_SIW:-}" ] || { echo $(($(packets va) + $(packets vb))); return; }
 	read -r a </sys/class/infiniband/rxa/ports/1/hw_counters/sent_pkts
 	read -r b </sys/class/infiniband/rxb/ports/1/hw_counters/sent_pkts
 	echo $((a + b))
@@ -145,9 +147,10 @@ set_up() {
 	ulimit -n 8192	# an rsocket takes several descriptors
 	copy_into_memory
 	lab_up || { say "the lab did not come up"; exit 1; }
-	echo 0 | tee /sys/class/infiniband/rx[ab]/ports/1/hw_counters/lifespan >/dev/null
+	[ -n "${SDP_SIW:-}" ] ||
+		echo 0 | tee /sys/class/infiniband/rx[ab]/ports/1/hw_counters/lifespan >/dev/null
 	set_up_peers
-	record "info kernel=$(uname -r) cpus=$(nproc) mtu=$(cat /sys/class/net/va/mtu) rounds=$ROUNDS" \
+	record "info kernel=$(uname -r) device=$(lab_type) cpus=$(nproc) mtu=$(cat /sys/class/net/va/mtu) rounds=$ROUNDS" \
 		"clock=${BENCH_CLOCK:-real} recv_buffer_size=$SDP_RECV_BUFFER_SIZE" \
 		"recv_buffers=$SDP_RECV_BUFFERS send_buffers=$SDP_SEND_BUFFERS" \
 		"rdma_threshold=${sdp_default[rdma_threshold]:-}"

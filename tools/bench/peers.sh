@@ -170,6 +170,9 @@ gid_index() {
 
 perftest_listens() { grep -q "$(printf ':%04X 0*:0* 0A' $PERFTEST_PORT)" /proc/net/tcp; }
 
+# perftest_way DEVICE: how perftest connects: by packets of its own with this GID, on iWARP by rdma_cm
+perftest_way() { [ -n "${SDP_SIW:-}" ] && echo -R || echo "-x $(gid_index "$1")"; }
+
 # perftest's event mode sometimes sleeps forever, which is no fault of the device. The client runs
 # under the program $perftest_via, if that is set.
 run_perftest() {
@@ -185,11 +188,13 @@ run_perftest() {
 try_perftest() {
 	local test=$2 size=$3 count=$4 tool=ib_send_bw server status=0
 	[ "$test" = stream ] || tool=ib_send_lat
-	timeout -k 2 "$LIMIT" $tool -e -d rxb -x "$(gid_index rxb)" -p $PERFTEST_PORT \
+	# shellcheck disable=SC2046 # an option and its value
+	timeout -k 2 "$LIMIT" $tool -e -d rxb $(perftest_way rxb) -p $PERFTEST_PORT \
 		-s "$size" -n "$count" >"$OUTPUT.server" 2>&1 </dev/null &
 	server=$!
+	# shellcheck disable=SC2046 # an option and its value
 	patiently perftest_listens &&
-		limited ${perftest_via:-} $tool -e -d rxa -x "$(gid_index rxa)" -p $PERFTEST_PORT \
+		limited ${perftest_via:-} $tool -e -d rxa $(perftest_way rxa) -p $PERFTEST_PORT \
 			-s "$size" -n "$count" "$SDP_B" || status=$?
 	[ $status = 0 ] || kill $server 2>/dev/null || true
 	wait $server 2>/dev/null || true

@@ -39,10 +39,10 @@ LOOKS = {
 BY_MODE = tuple(reversed(MODES))
 
 PLOTS = (
-    ("stream", "stream", REMOTE_PEERS, "One-way stream over soft-RoCE, MB/s"),
-    ("pingpong", "pingpong", REMOTE_PEERS, "Ping-pong over soft-RoCE, µs one way"),
-    ("cpu", "cpu", REMOTE_PEERS, "Processor time of a byte streamed over soft-RoCE, ns"),
-    ("echo", "echo", REMOTE_PEERS, "Echo of 64 bytes over soft-RoCE, exchanges per second"),
+    ("stream", "stream", REMOTE_PEERS, "One-way stream over {device}, MB/s"),
+    ("pingpong", "pingpong", REMOTE_PEERS, "Ping-pong over {device}, µs one way"),
+    ("cpu", "cpu", REMOTE_PEERS, "Processor time of a byte streamed over {device}, ns"),
+    ("echo", "echo", REMOTE_PEERS, "Echo of 64 bytes over {device}, exchanges per second"),
     ("modes-stream", "modes_stream", BY_MODE, "AF_SDP by the way of large writes: stream, MB/s"),
     ("modes-pingpong", "modes_pingpong", BY_MODE,
      "AF_SDP by the way of large writes: ping-pong, µs one way"),
@@ -51,7 +51,7 @@ PLOTS = (
 )
 MORE_IS_BETTER = {"stream", "echo", "modes_stream"}
 NAMES_IN_ONE_LINE = 8
-PROGRAMS_TITLE = "Programs over soft-RoCE: rate, where that of TCP is 1"
+PROGRAMS_TITLE = "Programs over {device}: rate, where that of TCP is 1"
 
 
 def positions(results, test):
@@ -213,12 +213,12 @@ def draw_all(results, out):
     for name, test, among, title in PLOTS:
         body = script(results, test, among)
         if body:
-            draw(out, name, title, body)
+            draw(out, name, title.format(device=results.device()), body)
         elif results.peers(test, among):
             print(f"no plot {name}: it needs two sizes at least")
     body = programs_script(results)
     if body:
-        draw(out, "programs", PROGRAMS_TITLE, body)
+        draw(out, "programs", PROGRAMS_TITLE.format(device=results.device()), body)
     body = rails_script(results)
     if body:
         draw(out, "rails", "AF_SDP by two cables, one of which fails and comes back, MB/s", body)

@@ -4,6 +4,7 @@
 import collections
 import statistics
 
+DEVICES = {"rxe": "soft-RoCE", "siw": "soft-iWARP"}
 PEERS = {
     "tcp": "TCP",
     "tcpmtu": "TCP, MTU-size packets",
@@ -112,6 +113,10 @@ class Results:
         self.samples = {k: Sample(v) for k, v in self._values.items()}
         for key, values in self._packets.items():
             self.packets_per_mb[key] = statistics.median(values)
+
+    def device(self):
+        """What the RDMA peers went over."""
+        return DEVICES.get(self.info.get("device", "rxe"), "unknown devices")
 
     def _take(self, kind, words):
         if kind == "info":

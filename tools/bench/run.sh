@@ -3,6 +3,7 @@
 # run.sh: measures AF_SDP and its peers in one guest; makes tables and plots in build/bench.
 # tools/bench/peers.sh has the peers and their names. All options are variables:
 #
+#	DEVICE=siw		over soft-iWARP, which is built, instead of soft-RoCE
 #	PEERS="sdp rs"		only these (all)
 #	TESTS="stream redis"	only these (stream pingpong connect echo redis nginx idle modes
 #				readers events columns cost parts pinned rails; from modes on:
@@ -30,9 +31,14 @@ here=$SDP_TOP/tools/bench
 out=$(realpath -m "${OUT:-$SDP_TOP/build/bench}")
 kernel=6.12		# the stock kernel on which all peers work, SMC-R included
 
-PEERS=${PEERS:-tcp tcpmtu rs smc verbs sdp sdpbig sdpud sdpauto sdpring sdploop unix tcplo}
+DEVICE=${DEVICE:-rxe}
+case $DEVICE in
+rxe)	PEERS=${PEERS:-tcp tcpmtu rs smc verbs sdp sdpbig sdpud sdpauto sdpring sdploop unix tcplo} ;;
+siw)	PEERS=${PEERS:-tcp tcpmtu rs verbs sdp sdpbig sdploop unix tcplo} ;;
+*)	die "DEVICE is rxe or siw, not $DEVICE" ;;
+esac
 PLAIN=${PLAIN:-0} TIME=${TIME:-7200} ROUNDS=${ROUNDS:-3}
-module='' first=1
+module='' siw='' first=1
 died=99			# exit status of boot.sh
 
 build_tools() {
@@ -83,6 +89,7 @@ measure() {
 	local name arguments=(-t "$TIME" -d "$out/run" -a clearcpuid=cx16)
 	# While the guest is idle, also while it waits for the host, counted time leaps from timer
 	# to timer, by about 1000 s per second: limits must be long.
+	[ -z "$siw" ] || arguments+=(-e "SDP_SIW=$siw" -e "LAB_MTU=${LAB_MTU:-4200}")
 	[ "$PLAIN" = 1 ] || arguments+=(-i -e BENCH_CLOCK=instructions -e LIMIT=10000)
 	for name in PEERS TESTS SIZES MODE_SIZES READERS READER_SIZES COST_SIZES PARTS_SIZES COLUMN_WIDTHS RAILS RAIL_MBIT ROUNDS HOLD CONNECTS \
 		ECHOES ECHO_SIZE ECHO_CONNECTIONS LIMIT PAPER_SIZES SPACE_SIZES COMPUTES BURST_ROUNDS \
@@ -105,6 +112,7 @@ next_round() {
 
 "$SDP_TOP/scripts/setup.sh" vm bench build
 step "benchmark programs" build_tools
+[ "$DEVICE" != siw ] || siw=$("$SDP_TOP/selftests/adapters/siw.sh" $kernel)
 [[ " $PEERS" != *" sdp"* ]] || find_module
 rm -f "$out"/*.png "$out"/*.svg "$out"/*.gp "$out"/table.* "$out"/*.csv "$out"/results \
 	"$out"/died-*.log

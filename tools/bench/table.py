@@ -298,7 +298,7 @@ def heading(results):
     clock = {"instructions": "guest time counts instructions, 1 ns each, of both ends together",
              "real": "real time"}.get(info.get("clock"), "unknown clock")
     lines = [
-        f"Linux {info.get('kernel', '?')}, {info.get('cpus', '?')} CPUs, soft-RoCE on a veth pair"
+        f"Linux {info.get('kernel', '?')}, {info.get('cpus', '?')} CPUs, {results.device()} on a veth pair"
         f" with MTU {info.get('mtu', '?')}; rounds: {info.get('rounds', '?')}; {clock}.",
     ]
     if results.peers("stream", ("sdpbig",)):
