@@ -335,14 +335,26 @@ static inline void sdp_socket_flags(struct socket *sock)
 #endif
 
 /*
- * An argument of a function that ftrace stops at. Before 6.2 only x86 can read
- * it without a kprobe.
+ * An argument of a function that ftrace stops at, where ftrace passes
+ * arguments. Before 6.2 only x86 can read it without a kprobe. On s390 the
+ * function that reads it is not exported.
  */
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS) && !defined(CONFIG_S390)
 #ifdef SDP_HAVE_FTRACE_ARGUMENT
 #define sdp_traced_argument(fregs, n)	ftrace_regs_get_argument(fregs, n)
 #else
 #define sdp_traced_argument(fregs, n) \
 	regs_get_kernel_argument(&(fregs)->regs, n)
+#endif
+#endif
+
+/* The first argument of a function that a kprobe stops at. */
+#if defined(CONFIG_S390)
+#define sdp_probed_first(regs)	((regs)->gprs[2])
+#elif defined(CONFIG_HAVE_FUNCTION_ARG_ACCESS_API)
+#define sdp_probed_first(regs)	regs_get_kernel_argument(regs, 0)
+#elif defined(CONFIG_ARM)
+#define sdp_probed_first(regs)	((regs)->ARM_r0)
 #endif
 
 /*

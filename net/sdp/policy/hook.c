@@ -7,13 +7,14 @@
  * yet. NVMe over TCP gives its sockets a file, and in 6.12 no mark; so the hook
  * ignores calls from the code of a module. Any other socket with a sock comes
  * from socket(2), and it does not matter whether its application is statically
- * linked. The kprobe variant does not check the caller, but in the kernels that
- * need it NVMe does not yet call sock_alloc_file().
+ * linked. The kprobe variant does not check the caller. In most kernels that
+ * need it NVMe does not yet call sock_alloc_file(); on s390 it may.
  *
  * An ftrace handler runs at the entry of the function. ftrace saves only the
  * arguments for it, which is cheaper than a kprobe: every socket(2) of the
- * machine pays for the hook. Where ftrace cannot pass arguments (arm64 before
- * 6.2), a kprobe is used. The handler only replaces the proto_ops pointer.
+ * machine pays for the hook. Where ftrace cannot pass arguments (s390, arm64
+ * before 6.2), a kprobe is used. The handler only replaces the proto_ops
+ * pointer.
  *
  * When the hook is installed, a trial socket shows whether the handler runs and
  * gets the argument. Otherwise applications would silently use TCP. The counter
@@ -56,7 +57,7 @@ static bool notrace is_trial(const struct socket *sock)
 	return true;
 }
 
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+#ifdef sdp_traced_argument
 static bool notrace called_from_module(unsigned long ip)
 {
 #ifdef MODULES_VADDR
@@ -103,9 +104,13 @@ static void probe_end(void)
 	ftrace_free_filter(&probe);
 }
 #else
+#ifndef sdp_probed_first
+#error "the policy does not know this processor; make SDP_POLICY=n"
+#endif
+
 static int hook_probed(struct kprobe *p, struct pt_regs *regs)
 {
-	struct socket *sock = (void *)regs_get_kernel_argument(regs, 0);
+	struct socket *sock = (void *)sdp_probed_first(regs);
 
 	if (!is_trial(sock))
 		hook_new_file(sock);
