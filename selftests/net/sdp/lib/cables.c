@@ -86,16 +86,10 @@ void all_cables_down(void)
 	lab("for dev in va va1 va2 va3; do ip link set $dev down; done");
 }
 
-/* What the other tests need. */
-void all_cables_up(void)
-{
-	lab("for n in 1 2 3; do lab_rail_up $n; done; lab_down; lab_up");
-}
-
 /*
- * As all_cables_up(), with new devices: soft-RoCE ends a device's queue pair for management
- * datagrams, for good, when one of these finds no route. That happens if a rail joins while its
- * cable goes down.
+ * Renews all cables, as the next test needs them, with new devices: soft-RoCE ends a device's queue
+ * pair for management datagrams, for good, when one of these finds no route. That happens if a rail
+ * joins while its cable goes down.
  */
 void all_cables_renewed(void)
 {

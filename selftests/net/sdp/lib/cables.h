@@ -14,7 +14,6 @@
 void lab(const char *format, ...);
 void cables_up(void);
 void all_cables_down(void);
-void all_cables_up(void);
 void all_cables_renewed(void);
 long long packets_of(bool back, int cable);
 long long interface_packets(const char *name);

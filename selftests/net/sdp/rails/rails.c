@@ -311,7 +311,7 @@ static void through_outage(void (*outage)(struct flow *f))
 		printf("# %lld ms until all had come\n", now_ms() - begin);
 		need(since_mark("RailsLost") >= 2 * (1 + CABLES), "%lld rails are lost",
 		     since_mark("RailsLost"));
-		all_cables_up();
+		all_cables_renewed();
 	}
 }
 
@@ -367,7 +367,7 @@ static int peer_gone(void *arg)
 	need(errno == ECONNRESET || errno == EPIPE, "write: %s", errno_text(errno));
 	need(now_ms() - begin < wait, "only after %lld ms", now_ms() - begin);
 	close(f.out);
-	all_cables_up();
+	all_cables_renewed();
 	return EXIT_OK;
 }
 
@@ -400,7 +400,7 @@ static int closes_cut_off(void *arg)
 	lab("lab_rail_up 2");
 	helper_end(f.reader);
 	need(*shared_total == total, "%ld bytes of %ld have arrived", *shared_total, total);
-	all_cables_up();
+	all_cables_renewed();
 	return EXIT_OK;
 }
 
@@ -430,7 +430,7 @@ static int keepalive_cut_off(void *arg)
 	kill(f.reader, SIGKILL);
 	waitpid(f.reader, NULL, 0);
 	close(f.out);
-	all_cables_up();
+	all_cables_renewed();
 	return EXIT_OK;
 }
 
@@ -468,7 +468,7 @@ static int waits_in_vain(void *arg)
 	     errno_text(errno));
 	printf("# failed after %lld ms: %s\n", now_ms() - begin, errno_text(errno));
 	helper_end(f.reader);
-	all_cables_up();
+	all_cables_renewed();
 	return EXIT_OK;
 }
 

@@ -245,7 +245,7 @@ static int waits(void *arg)
 	flow_until(&f, "RailsLost", 2 * (1 + CABLES));
 	flow_more(&f, 4 * MB);
 	flow_end(&f);
-	all_cables_up();
+	all_cables_renewed();
 	return EXIT_OK;
 }
 
@@ -283,7 +283,7 @@ static int mapped_on_removed(void *arg)
 	flow_more(&f, 2 * MB);
 	flow_end(&f);
 	if (*others)
-		all_cables_up();
+		all_cables_renewed();
 	return EXIT_OK;
 }
 
