@@ -523,6 +523,13 @@ struct iw_listening {
 	struct completion done;
 };
 
+static void iw_cannot_listen(struct rc_device *dev, int err)
+{
+	ibdev_warn_ratelimited(dev->ib,
+			       "sdp: no listener at TCP port %u: error %d\n",
+			       rc_iw_tcp_port(), -err);
+}
+
 static int iw_listen_thread(void *data)
 {
 	static const int families[RC_IW_FAMILIES] = { AF_INET, AF_INET6 };
@@ -538,8 +545,7 @@ static int iw_listen_thread(void *data)
 		if (!IS_ERR(id))
 			dev->iw[i] = id;
 		else if (PTR_ERR(id) != -EAFNOSUPPORT)
-			ibdev_warn_ratelimited(dev->ib, "sdp: accepts no connections: error %ld at TCP port %u (iwarp_port)\n",
-					       -PTR_ERR(id), rc_iw_tcp_port());
+			iw_cannot_listen(dev, PTR_ERR(id));
 	}
 	kthread_complete_and_exit(&listening->done, 0);
 }

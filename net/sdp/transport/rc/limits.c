@@ -28,7 +28,8 @@
 
 static ushort iwarp_port = 3935;
 module_param(iwarp_port, ushort, 0444);
-MODULE_PARM_DESC(iwarp_port, "TCP port of AF_SDP on iWARP devices; 0: they are not used");
+MODULE_PARM_DESC(iwarp_port,
+		 "TCP port on iWARP devices; 0: they are not used");
 
 /**
  * rc_iw_used() - do we use iWARP ports?
